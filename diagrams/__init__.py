@@ -1,0 +1,1 @@
+"""Pictures of a spec: pure functions from the model to DOT."""

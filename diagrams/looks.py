@@ -1,0 +1,68 @@
+"""How the drawings look: what tells one kind of arrow from another, in colour, in grey and in print.
+
+Each kind differs in three ways at once: the mark in its text, the line, and the arrow's tail; colour comes on top.
+The colours are those of Okabe and Ito's palette for colour-blind readers, darkened to a contrast of at least 4.5 on
+white.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from diagrams.flow import Kind, Voice
+
+# Wide like Verdana: where a viewer lacks the font, its own is not wider, so that no text leaves its box.
+FONTS = "DejaVu Sans,Verdana,Helvetica,Arial,sans-serif"
+SIZE = 10
+SIZE_SMALL = 8.5
+
+INK = "#222222"
+QUIET = "#666666"
+PAPER = "#ffffff"
+BOX = "#f7f9fc"
+BOX_CALL = "#eef3ee"
+BAND = "#e3e9f2"
+RECEIVED = "#005a9c"
+SENT = "#00694f"
+LATE = "#9a4f00"
+WRONG = "#a3195b"
+BROKEN = "#7a1f1f"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """An arrow's colour, line style and width, and the mark at its tail, in Graphviz's words; what it says in a key."""
+
+    colour: str
+    style: str
+    width: float
+    tail: str
+    key: str
+
+
+LOOKS: dict[Kind, Look] = {
+    Kind.START: Look(INK, "solid", 1.2, "none", ""),
+    Kind.PASS: Look(INK, "solid", 1.0, "none", ""),
+    Kind.MESSAGE: Look(RECEIVED, "solid", 1.6, "none", "? message received"),
+    Kind.ANSWER: Look(RECEIVED, "solid", 1.6, "dot", "answer of the player"),
+    Kind.SEAT: Look(INK, "solid", 1.6, "box", ""),
+    Kind.CLOCK: Look(LATE, "dashed", 1.2, "odot", "time is up"),
+    Kind.INVALID: Look(WRONG, "dotted", 1.8, "oinv", "invalid message"),
+    Kind.CLOSED: Look(BROKEN, "dashed", 1.2, "tee", "connection closed"),
+    Kind.FAILED: Look(BROKEN, "dotted", 1.8, "teetee", "failed"),
+    Kind.FAULT: Look(WRONG, "dashed", 1.8, "diamond", "several faults"),
+}
+
+# Colour, weight and size of a line of text, by what it says.
+SETTING: dict[Voice, tuple[str, bool, float]] = {
+    Voice.LOOP: (INK, False, SIZE_SMALL),
+    Voice.NAME: (INK, True, SIZE + 1),
+    Voice.CALL: (INK, False, SIZE),
+    Voice.EVENT: (INK, True, SIZE),
+    Voice.GUARD: (INK, False, SIZE_SMALL),
+    Voice.SEND: (SENT, True, SIZE),
+    Voice.DROP: (BROKEN, True, SIZE),
+    Voice.LET: (QUIET, False, SIZE_SMALL),
+    Voice.WAIT: (INK, False, SIZE_SMALL),
+    Voice.NOTE: (QUIET, False, SIZE_SMALL),
+}

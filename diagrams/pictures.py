@@ -1,0 +1,192 @@
+"""DOT to SVG and PNG with the Graphviz that pygraphviz's wheel brings: no system package, no ``dot`` on the path.
+
+    render ──stdin: format, DOT──▶ a Python child that holds Graphviz ──stdout: picture or fault──▶ bytes
+
+Graphviz is C, is not made for threads, and its layout has no bound on time. It therefore lives in one child process
+that starts with the first picture, is asked for one at a time, and is killed when a picture takes too long. What
+Graphviz says on standard error never reaches the user's terminal: faults come back as PictureError, the rest is
+noise about fonts.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Literal
+
+from diagrams.labels import stem as file_stem
+from diagrams.states import spec_dots
+from machines.model import Spec
+
+Format = Literal["svg", "png"]
+
+SECONDS_MAX = 30.0  # The largest picture of the shipped specs takes under half a second.
+DOT_BYTES_MAX = 4 << 20  # The largest of the shipped specs is under 64 KiB.
+HEADER = struct.Struct(">II")
+
+# The child. Requests and answers are two lengths and two blocks of bytes each: format and DOT; fault and picture.
+CHILD = """
+import json, os, struct, sys, tempfile
+sys.path[:] = json.loads(sys.argv[1])
+requests, answers = sys.stdin.buffer, sys.stdout.buffer
+said = tempfile.TemporaryFile()
+os.dup2(said.fileno(), 2)
+import pygraphviz
+header = struct.Struct(">II")
+while len(head := requests.read(header.size)) == header.size:
+    kind, dot = (requests.read(length) for length in header.unpack(head))
+    said.seek(0)
+    said.truncate()
+    fault, picture = "", b""
+    try:
+        with pygraphviz.AGraph(string=dot.decode()) as graph:
+            picture = graph.draw(format=kind.decode(), prog="dot")
+    except Exception as error:
+        fault = f"{type(error).__name__}: {error}"
+    said.seek(0)
+    lines = said.read().decode(errors="replace").splitlines()
+    fault = " ".join([fault, *(line for line in lines if line.startswith("Error"))]).strip()
+    text = fault.encode(errors="replace")
+    answers.write(header.pack(len(text), len(picture)) + text + picture)
+    answers.flush()
+"""
+
+
+class PictureError(Exception):
+    """A picture cannot be drawn: the DOT is faulty or too large, it takes too long, or Graphviz is missing."""
+
+
+class _Graphviz:
+    """The child process; one request at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def draw(self, dot: bytes, kind: Format, seconds: float) -> bytes:
+        with self._lock:
+            child = self._started()
+            late = threading.Event()
+
+            def stop() -> None:
+                late.set()
+                child.kill()
+
+            clock = threading.Timer(seconds, stop)
+            clock.daemon = True
+            clock.start()
+            try:
+                fault, picture = self._ask(child, dot, kind)
+            except (OSError, EOFError):
+                self.close()
+                if late.is_set():
+                    raise PictureError(f"Graphviz did not finish within {seconds:g} s") from None
+                raise PictureError(
+                    "Graphviz ended before it had drawn: is pygraphviz 2.0 or later installed?"
+                ) from None
+            finally:
+                clock.cancel()
+        if fault:
+            raise PictureError(fault)
+        return picture
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._child is None or self._child.poll() is not None:
+            # -I keeps modules out of the current folder; the paths of this process are handed on instead.
+            command = [sys.executable, "-I", "-c", CHILD, json.dumps(sys.path)]
+            self._child = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+        return self._child
+
+    def _ask(self, child: subprocess.Popen[bytes], dot: bytes, kind: Format) -> tuple[str, bytes]:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(HEADER.pack(len(kind), len(dot)) + kind.encode() + dot)
+        child.stdin.flush()
+        fault_length, picture_length = HEADER.unpack(_read(child.stdout, HEADER.size))
+        return _read(child.stdout, fault_length).decode(), _read(child.stdout, picture_length)
+
+    def close(self) -> None:
+        """End the child, if there is one; the next picture starts another."""
+        child, self._child = self._child, None
+        if child is not None:
+            child.kill()
+            child.communicate()
+
+
+def _read(stream: IO[bytes], length: int) -> bytes:
+    block = stream.read(length)
+    if len(block) < length:
+        raise EOFError
+    return block
+
+
+_GRAPHVIZ = _Graphviz()
+atexit.register(_GRAPHVIZ.close)
+
+
+def render(dot: str, form: Format, seconds: float = SECONDS_MAX) -> bytes:
+    """Return the picture of ``dot`` as SVG or PNG.
+
+    Safe to call from any thread; pictures are drawn one after another. The bytes depend on Graphviz's version and the
+    fonts at hand; DOT is what to compare.
+
+    Raises:
+        PictureError: the DOT is faulty or over DOT_BYTES_MAX, the layout takes longer than ``seconds``, or Graphviz
+            cannot be started.
+    """
+    encoded = dot.encode(errors="replace")
+    if len(encoded) > DOT_BYTES_MAX:
+        raise PictureError(f"the picture has {len(encoded)} bytes of DOT, over the limit of {DOT_BYTES_MAX}")
+    return _GRAPHVIZ.draw(encoded, form, seconds)
+
+
+def write(spec: Spec, folder: Path, formats: Iterable[str]) -> list[Path]:
+    """Write the state diagram of every machine of a spec into ``folder``; return the paths written.
+
+    ``formats`` are of ``dot``, ``svg`` and ``png``. The folder is made if there is none; other files stay.
+
+    Raises:
+        PictureError: as ``render``.
+        ValueError: a format is none of the three.
+        OSError: the folder cannot be written.
+    """
+    wanted = tuple(formats)
+    for form in wanted:
+        if form not in ("dot", "svg", "png"):
+            raise ValueError(f"{form!r} is not a format: dot, svg or png")
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    for stem, dot in spec_dots(spec).items():
+        for form in wanted:
+            path = folder / f"{stem}.{form}"
+            path.write_bytes(dot.encode() if form == "dot" else render(dot, "svg" if form == "svg" else "png"))
+            written.append(path)
+    return written
+
+
+def stale(spec: Spec, folder: Path) -> list[str]:
+    """Say which of a spec's committed pictures in ``folder`` are not those of the spec as it is now, a sentence each.
+
+    Compared is DOT, since the bytes of SVG and PNG depend on Graphviz's version. A picture that is missing, that
+    differs, or whose machine is gone, is stale.
+    """
+    dots = spec_dots(spec)
+    faults: list[str] = []
+    for stem, dot in dots.items():
+        path = folder / f"{stem}.dot"
+        if not path.is_file():
+            faults.append(f"{path.name} is missing")
+        elif path.read_bytes() != dot.encode():
+            faults.append(f"{path.name} is stale")
+    for role in spec.roles:
+        left = sorted(path.stem for path in folder.glob(f"{file_stem(spec.protocol, role)}-*.dot"))
+        faults += [f"{stem}.dot shows a machine that the spec no longer has" for stem in left if stem not in dots]
+    return faults

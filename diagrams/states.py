@@ -1,0 +1,315 @@
+"""One state diagram a machine, as DOT.
+
+    ●                     starts here
+    ╭ asked ───────────╮  a state: what it does on entry (! sends), whom it awaits, its time limit,
+    │ ! INIT_REQ → …   │  then the branches that keep it
+    ╰──────────────────╯
+    ║ a call ║            a state that runs another machine: double sides, a link to that machine's picture
+    ◇ judged              nothing but a choice
+    ◉ return table        ends here, one mark for each value returned
+    ┄ in every state ┄    the machine's ``always``: the frame round all its states, and one box its arrows leave from
+
+An arrow shows the event (``? NAME`` received), the guards in brackets, numbered where several branches compete,
+and what is done (``! NAME → peer`` sent). Its look tells messages from time, faults and losses (see ``looks``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePath
+
+import graphviz
+
+from diagrams.flow import KEEPS, Arrow, Flow, Kind, Line, Node, Voice, backward, flow
+from diagrams.labels import attribute, distinct, markup, stem, wrap
+from diagrams.looks import (
+    BAND,
+    BOX,
+    BOX_CALL,
+    FONTS,
+    INK,
+    LOOKS,
+    PAPER,
+    QUIET,
+    SETTING,
+    SIZE,
+    SIZE_SMALL,
+)
+from machines.model import Spec
+from machines.problems import Place
+
+BOX_CHARACTERS = 44  # A box this wide leaves room for four beside each other in 2,000 pixels.
+ARROW_CHARACTERS = 36
+ARROW_GAP = 8
+NAME_PORT = "name"
+LEAVING_CROWDED = 3
+BLANK = "&#160;"
+NAME_LINES_MAX = 3
+TEXT_LINES_MAX = 5
+LABELS_MAX = 40  # of one arrow or box; Graphviz refuses a label of more than 16 KiB
+DIAMOND_CHARACTERS_MAX = 16  # A diamond round a longer name is wider than the boxes beside it.
+
+GRAPH = {
+    "charset": "utf-8",
+    "fontname": FONTS,
+    "fontsize": str(SIZE),
+    "fontcolor": INK,
+    "bgcolor": PAPER,
+    "labelloc": "t",
+    "labeljust": "l",
+    "nodesep": "0.45",
+    "ranksep": "0.5",
+    "pad": "0.2",
+}
+NODE = {"fontname": FONTS, "fontsize": str(SIZE), "fontcolor": INK, "color": INK, "shape": "plain"}
+EDGE = {"fontname": FONTS, "fontsize": str(SIZE), "fontcolor": INK, "color": INK, "arrowsize": "0.8"}
+
+
+def stems(spec: Spec) -> dict[tuple[str, str], str]:
+    """Return the file name, without ending, of each machine's picture, by (role, machine): ``tsuro-server-main``."""
+    keys = [(role.name, machine) for role in spec.roles.values() for machine in role.machines]
+    names = distinct([stem(spec.protocol, role, machine) for role, machine in keys])
+    return dict(zip(keys, names, strict=True))
+
+
+def spec_dots(spec: Spec) -> dict[str, str]:
+    """Return the DOT of every machine of a spec by its picture's file name without ending, in file order."""
+    return {name: machine_dot(spec, role, machine) for (role, machine), name in stems(spec).items()}
+
+
+def machine_dot(spec: Spec, role: str, machine: str) -> str:
+    """Return one machine's state diagram as DOT; the same spec gives the same bytes.
+
+    Raises:
+        KeyError: the spec has no such role, or the role no such machine.
+    """
+    return dot(flow(spec, role, machine), spec.protocol, {m: s for (r, m), s in stems(spec).items() if r == role})
+
+
+def dot(drawn: Flow, protocol: str, links: Mapping[str, str]) -> str:
+    """Return a flow as DOT; ``links`` gives the file name without ending of each machine that has a picture."""
+    machine = drawn.machine
+    graph = graphviz.Digraph(graph_attr=GRAPH, node_attr=NODE, edge_attr=EDGE)
+    graph.attr(label=_html(_heading(drawn, protocol, links)), tooltip=attribute(_where(machine.place)))
+    identities = dict(zip([n.name for n in drawn.nodes], distinct([_identity(n) for n in drawn.nodes]), strict=True))
+    if machine.always is None:
+        _draw(graph, drawn, identities, links)
+    else:
+        with graph.subgraph(name="cluster_always") as frame:
+            frame.attr(
+                label="", style="dashed,rounded", color=QUIET, margin="20", tooltip=attribute(_where(machine.place))
+            )
+            _draw(frame, drawn, identities, links)
+    return str(graph.source)
+
+
+def _draw(graph: graphviz.Digraph, drawn: Flow, identities: Mapping[str, str], links: Mapping[str, str]) -> None:
+    for node in drawn.nodes:
+        _draw_node(graph, node, identities[node.name], links)
+    crowded = _crowded(drawn)
+    back = backward(drawn)
+    for index, arrow in enumerate(drawn.arrows):
+        head = NAME_PORT if index in back and arrow.target in crowded else None
+        _draw_arrow(graph, arrow, identities, f"arrow{index + 1}", head)
+
+
+def _crowded(drawn: Flow) -> frozenset[str]:
+    """The boxes that so many arrows leave that some do so at the sides.
+
+    There arrows that come back would end where others begin, so they are led to the name, further up. At a box with a
+    loop of its own, which is at the side too, that would make it worse.
+    """
+    boxes = {node.name for node in drawn.nodes if node.kind == "state"}
+    loops = {arrow.source for arrow in drawn.arrows if arrow.source == arrow.target}
+    leaving = Counter(arrow.source for arrow in drawn.arrows)
+    return frozenset(name for name in boxes - loops if leaving[name] >= LEAVING_CROWDED)
+
+
+def _identity(node: Node) -> str:
+    """A node's name in DOT and its id in SVG: words of ours and the state's name, safe in both."""
+    return f"{node.kind}_{stem(node.name)}" if not node.name.startswith(".") else stem(node.name[1:])
+
+
+# -- nodes -----------------------------------------------------------------------------------------------------------
+
+
+def _draw_node(graph: graphviz.Digraph, node: Node, identity: str, links: Mapping[str, str]) -> None:
+    tooltip = attribute("\n".join([_where(node.place), *node.detail]))
+    common = {"id": identity, "tooltip": tooltip}
+    match node.kind:
+        case "start":
+            graph.node(
+                identity, "", common, shape="circle", style="filled", fillcolor=INK, fixedsize="true", width="0.17"
+            )
+        case "junction":
+            graph.node(
+                identity, "", common, shape="diamond", style="filled", fillcolor=BAND, fixedsize="true",
+                width="0.24", height="0.24",
+            )  # fmt: skip
+        case "choice":
+            _draw_choice(graph, node, identity, common)
+        case "end":
+            graph.node(identity, _html(_end_table(node)), common)
+        case "jump":
+            goal = attribute(f"#state_{stem(node.lines[0].text)}")
+            graph.node(identity, _html(_jump_table(node)), common, URL=goal)
+        case "state" | "always":
+            link = links.get(node.calls or "")
+            if link is not None:
+                common |= {"URL": attribute(f"{link}.svg")}
+            graph.node(identity, _html(_box_table(node)), common)
+
+
+def _draw_choice(graph: graphviz.Digraph, node: Node, identity: str, common: Mapping[str, str]) -> None:
+    name = node.lines[0].text
+    text = _rows(_set(node.lines, BOX_CHARACTERS), align="CENTER")
+    shape = "diamond" if len(name) <= DIAMOND_CHARACTERS_MAX else "hexagon"
+    graph.node(
+        identity, _html(_table(text, padding=0)), common, shape=shape, style="filled", fillcolor=BAND, margin="0.02,0"
+    )
+
+
+def _end_table(node: Node) -> str:
+    lines = wrap(f"◉ return {node.lines[0].text}", BOX_CHARACTERS, TEXT_LINES_MAX)
+    text = '<BR ALIGN="LEFT"/>'.join(map(markup, lines)) + ('<BR ALIGN="LEFT"/>' if len(lines) > 1 else "")
+    return (
+        f'<TABLE BORDER="1.5" COLOR="{INK}" STYLE="ROUNDED" CELLSPACING="2.5" CELLPADDING="4"><TR>'
+        f'<TD BORDER="0" STYLE="ROUNDED" BGCOLOR="{INK}"><FONT COLOR="{PAPER}">{text}</FONT></TD></TR></TABLE>'
+    )
+
+
+def _jump_table(node: Node) -> str:
+    text = _table(_rows(_set([Line(Voice.CALL, f"▸ {node.lines[0].text}")], BOX_CHARACTERS)))
+    return f'<TABLE BORDER="1" COLOR="{QUIET}" STYLE="ROUNDED,DASHED" CELLPADDING="2"><TR><TD BORDER="0">{text}</TD></TR></TABLE>'
+
+
+def _box_table(node: Node) -> str:
+    """A state's box: its loop above a rule, what it does, and below further rules the branches that keep it."""
+    loop = [line for line in node.lines if line.voice is Voice.LOOP]
+    does = [line for line in node.lines if line.voice is not Voice.LOOP]
+    parts = [part for part in (loop, does, *(label.lines for label in node.inside[:LABELS_MAX])) if part]
+    body = "<HR/>".join(_part(part) for part in parts)
+    inside = f'CELLBORDER="0" CELLSPACING="0" CELLPADDING="1" COLOR="{INK}"'
+    if node.calls is None:
+        style = 'STYLE="DASHED"' if node.kind == "always" else f'STYLE="ROUNDED" BGCOLOR="{BOX}"'
+        return f'<TABLE BORDER="1.2" {inside} {style}>{body}</TABLE>'
+    side = '<TD BORDER="1.2" SIDES="{}" WIDTH="5"></TD>'
+    return (
+        f'<TABLE BORDER="1.2" COLOR="{INK}" BGCOLOR="{BOX_CALL}" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0"><TR>'
+        f'{side.format("R")}<TD><TABLE BORDER="0" {inside}>{body}</TABLE></TD>{side.format("L")}</TR></TABLE>'
+    )
+
+
+def _part(lines: Iterable[Line]) -> str:
+    """Rows of a box between two rules; the row of the name can be aimed at."""
+    rows = ['<TR><TD HEIGHT="2"></TD></TR>']
+    for line in lines:
+        port = f' PORT="{NAME_PORT}"' if line.voice is Voice.NAME else ""
+        for piece in _set([line], BOX_CHARACTERS, margin=BLANK):
+            rows.append(f'<TR><TD ALIGN="LEFT"{port}>{piece}</TD></TR>')
+            port = ""
+    return "".join([*rows, rows[0]])
+
+
+# -- arrows ----------------------------------------------------------------------------------------------------------
+
+
+def _draw_arrow(
+    graph: graphviz.Digraph, arrow: Arrow, identities: Mapping[str, str], identity: str, port: str | None
+) -> None:
+    look = LOOKS[arrow.kind]
+    rows: list[str] = []
+    for label in arrow.labels[:LABELS_MAX]:
+        if label.lines and rows:
+            rows.append(f'<TR><TD HEIGHT="{SIZE_SMALL / 2:g}"></TD></TR>')
+        rows += _rows(_set(label.lines, ARROW_CHARACTERS, look.colour if arrow.kind is not Kind.PASS else None))
+    where = "\n".join(line for label in arrow.labels for line in (_where(label.place), *label.detail))
+    attributes = {
+        "id": identity,
+        "color": look.colour,
+        "style": look.style,
+        "penwidth": f"{look.width:g}",
+        "dir": "both" if look.tail != "none" else "forward",
+        "arrowtail": look.tail,
+        "tooltip": attribute(where),
+        "labeltooltip": attribute(where),
+        "edgetooltip": attribute(where),
+    }
+    if port is not None:
+        attributes["headport"] = port
+    # The empty column keeps a slanting arrow out of its own text.
+    text = f'<TR><TD WIDTH="{ARROW_GAP}"></TD><TD>{_table(rows, padding=0)}</TD><TD WIDTH="{ARROW_GAP}"></TD></TR>'
+    shown = _html(_table([text], padding=0)) if rows else ""
+    graph.edge(identities[arrow.source], identities[arrow.target], shown, attributes)
+
+
+# -- text ------------------------------------------------------------------------------------------------------------
+
+
+def _heading(drawn: Flow, protocol: str, links: Mapping[str, str]) -> str:
+    """The picture's title, who runs the machine, and a key to the marks that occur in it."""
+    machine = drawn.machine
+    title = f"{machine.name}({', '.join(machine.parameters)})" if machine.parameters else machine.name
+    rows = [_small(f"{protocol} · {machine.role}")]
+    for line in wrap(title, BOX_CHARACTERS, NAME_LINES_MAX):
+        rows.append(f'<TR><TD ALIGN="LEFT"><B><FONT POINT-SIZE="{SIZE + 4:g}">{markup(line)}</FONT></B></TD></TR>')
+    rows += [_small(f"run by {caller}", links.get(caller)) for caller in drawn.callers]
+    marks = _marks(drawn)
+    if marks:
+        rows.append(_small(" · ".join(marks)))
+    return _table(rows)
+
+
+def _marks(drawn: Flow) -> list[str]:
+    labels = [label for arrow in drawn.arrows for label in arrow.labels]
+    labels += [label for node in drawn.nodes for label in node.inside]
+    lines = [line for label in labels for line in label.lines]
+    lines += [line for node in drawn.nodes for line in node.lines]
+    said = " ".join(line.text for line in lines if line.voice in (Voice.EVENT, Voice.SEND))
+    key = {"? ": "? received", "! ": "! sent", KEEPS: f"{KEEPS} the state stays"}
+    marks = [text for mark, text in key.items() if mark in said]
+    guards = [line.text.lstrip() for line in lines if line.voice is Voice.GUARD]
+    if any("[" in text for text in guards):
+        marks.append("[only if]")
+    if any(text[:1].isdigit() for text in guards):
+        marks.append("1, 2: the first that holds")
+    return marks
+
+
+def _small(text: str, link: str | None = None) -> str:
+    href = f' HREF="{link}.svg"' if link is not None else ""
+    font = f'<FONT POINT-SIZE="{SIZE_SMALL:g}" COLOR="{QUIET}">'
+    return f'<TR><TD ALIGN="LEFT"{href}>{font}{markup(text)}</FONT></TD></TR>'
+
+
+def _set(lines: Iterable[Line], width: int, event_colour: str | None = None, margin: str = "") -> Iterator[str]:
+    """Set lines in their colour, weight and size, wrapped: one piece of HTML-like text a row."""
+    for line in lines:
+        colour, bold, size = SETTING[line.voice]
+        if line.voice is Voice.EVENT:
+            colour = event_colour or LOOKS[line.kind].colour
+        most = NAME_LINES_MAX if line.voice is Voice.NAME else TEXT_LINES_MAX
+        for piece in wrap(line.text, width, most):
+            text = f'<FONT COLOR="{colour}" POINT-SIZE="{size:g}">{margin}{markup(piece)}{margin}</FONT>'
+            yield f"<B>{text}</B>" if bold else text
+
+
+def _rows(pieces: Iterable[str], align: str = "LEFT") -> list[str]:
+    return [f'<TR><TD ALIGN="{align}">{piece}</TD></TR>' for piece in pieces]
+
+
+def _table(rows: Iterable[str], padding: float = 1) -> str:
+    """A table without borders; Graphviz refuses one without rows."""
+    body = "".join(rows) or "<TR><TD></TD></TR>"
+    return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="{padding:g}">{body}</TABLE>'
+
+
+def _html(table: str) -> str:
+    """An HTML-like label for the graphviz package, which knows it by its angle brackets."""
+    return f"<{table}>"
+
+
+def _where(place: Place) -> str:
+    """A place without the folder, which differs from one checkout to the next."""
+    return f"{PurePath(place.file).name}:{place.line}"

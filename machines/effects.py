@@ -1,0 +1,91 @@
+"""What a session asks of whoever runs it. A session never does anything itself: it returns these, in order.
+
+A peer is named by its seat number here. See `machines.session` for the inputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(slots=True)
+class Send:
+    """Write ``data`` to the peer; one message, framed. ``message`` is its name."""
+
+    peer: int
+    data: bytes
+    message: str
+
+
+@dataclass(slots=True)
+class Drop:
+    """Close the peer's connection once all that was sent to it before is out. ``why`` is for the log."""
+
+    peer: int
+    why: str
+
+
+@dataclass(slots=True)
+class Pause:
+    """Stop reading from the peer: its inbox is full."""
+
+    peer: int
+
+
+@dataclass(slots=True)
+class Resume:
+    """Read from the peer again."""
+
+    peer: int
+
+
+@dataclass(slots=True)
+class Ask:
+    """Put a question to the player; hand what it answers to ``Session.answer`` with ``number``.
+
+    ``arguments`` are (name, value) pairs; a value's name is the name written in the spec, or its position as text.
+    ``messages`` are the messages that may answer. ``seconds`` is how long it may take, None for no limit.
+    """
+
+    number: int
+    question: str
+    arguments: tuple[tuple[str, Any], ...]
+    messages: tuple[str, ...]
+    seconds: float | None
+
+
+@dataclass(slots=True)
+class Cancel:
+    """The question is moot; an answer to it will be ignored with a note."""
+
+    number: int
+
+
+@dataclass(slots=True)
+class Heard:
+    """A message was taken from a peer: news for the player and for whoever watches. ``holes`` by name."""
+
+    peer: int
+    message: str
+    holes: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Note:
+    """A line for the log. ``level`` is debug, info, warning or error."""
+
+    level: str
+    text: str
+    peer: int | None = None
+
+
+@dataclass(slots=True)
+class Ended:
+    """The session is over. ``failed`` is None when ``main`` returned ``value``; else why the arena failed."""
+
+    value: Any
+    failed: str | None
+
+
+Effect = Send | Drop | Pause | Resume | Ask | Cancel | Heard | Note | Ended

@@ -1,0 +1,295 @@
+"""Where specs and their rules come from: shipped ones by name, others by path, and only rules that are allowed.
+
+Loading runs nothing. Rules modules are imported by ``rules_module`` alone, and only those on the list: the modules
+of the package ``rules``, the entry points of the group ``accord.rules``, and what the caller names itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.resources
+import importlib.util
+import inspect
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from machines.extending import extend
+from machines.model import Spec
+from machines.nodes import BYTES_MAX, MapNode, Node, ScalarNode, parse_yaml
+from machines.problems import Place, Problems, SpecError, near
+from machines.reader import read
+from machines.reading import NAME, shown
+from machines.settings import apply_settings
+
+EXTENDS_MAX = 8  # files on top of one another; nobody follows more
+ENTRY_POINTS = "accord.rules"
+
+
+class SpecNotFound(Exception):  # noqa: N818 (it reads as what happened)
+    """No spec has this name, or the file at this path can not be read; the text says what there is."""
+
+
+class RulesError(Exception):
+    """A module of rules is not allowed, or can not be imported; the text says which and why."""
+
+
+# -- specs -----------------------------------------------------------------------------------------------------------
+
+
+def shipped() -> tuple[str, ...]:
+    """Return the names of the specs that come with Accord, sorted."""
+    folder = _shipped_folder()
+    return tuple(sorted(path.stem for path in folder.glob("*.yaml"))) if folder is not None else ()
+
+
+def find(name_or_path: str) -> Path:
+    """Return the file of a spec: a shipped spec's name, or a path (it has a slash or ends in .yaml or .yml).
+
+    Raises:
+        SpecNotFound: there is no such spec or file.
+    """
+    folder = _shipped_folder()
+    if not _is_path(name_or_path):
+        if folder is not None and name_or_path in shipped():
+            return folder / f"{name_or_path}.yaml"
+        names = shipped()
+        hint = near(name_or_path, names) or f"there are: {', '.join(names)}; others are given by path"
+        raise SpecNotFound(f"no shipped spec is called {name_or_path!r}: {hint}")
+    path = Path(name_or_path)
+    try:
+        if path.is_file():
+            return path
+    except (OSError, ValueError) as error:
+        raise SpecNotFound(f"{shown(name_or_path)} is no path: {error}") from None
+    beside = tuple(sorted(other.name for other in path.parent.glob("*.y*ml"))) if path.parent.is_dir() else ()
+    hint = near(path.name, beside)
+    raise SpecNotFound(f"there is no file {name_or_path}" + (f": {hint}" if hint else ""))
+
+
+def load(name_or_path: str, settings: Mapping[str, str] = {}, rules: Sequence[str] = ()) -> Spec:
+    """Return the spec of that name or path. ``settings`` override its own; ``rules`` are further modules allowed.
+
+    Raises:
+        SpecNotFound: there is no such spec, or it can not be opened.
+        SpecError: the spec has problems; it holds all of them.
+        SettingError: a setting given here does not exist or is of another kind.
+    """
+    path = find(name_or_path)
+    return _finish(_raw(path), _label(path), path.parent, settings, rules)
+
+
+def load_text(
+    text: str,
+    file: str = "spec.yaml",
+    *,
+    folder: Path | None = None,
+    settings: Mapping[str, str] = {},
+    rules: Sequence[str] = (),
+) -> Spec:
+    """Return the spec that a text says, named ``file`` in its problems. ``extends`` looks in ``folder``.
+
+    Raises:
+        SpecError, SettingError: as for ``load``.
+    """
+    return _finish(text, file, folder, settings, rules)
+
+
+def sources(name_or_path: str) -> tuple[Path, ...]:
+    """Return the files that a spec is made of: its own, then the one it extends, and so on.
+
+    Raises:
+        SpecNotFound: there is no such spec, or it can not be opened.
+        SpecError: the chain leads nowhere, or in a circle.
+    """
+    path: Path | None = find(name_or_path)
+    found: list[Path] = []
+    problems = Problems()
+    while path is not None:
+        found.append(path)
+        text = _decoded(_raw(path), _label(path), problems)
+        node = parse_yaml(text, _label(path), problems) if text is not None else None
+        wanted = node.get("extends") if isinstance(node, MapNode) else None
+        path = _base(wanted, path.parent, problems) if wanted is not None else None
+        if len(found) > EXTENDS_MAX and wanted is not None:
+            problems.add(wanted.place, "A136", f"more than {EXTENDS_MAX} specs extend one another")
+            break
+    problems.raise_if_any()
+    return tuple(found)
+
+
+def _finish(
+    raw: bytes | str, file: str, folder: Path | None, settings: Mapping[str, str], rules: Sequence[str]
+) -> Spec:
+    problems = Problems()
+    node = _tree(raw, file, folder, (), problems)
+    if node is None:
+        raise SpecError(problems)
+    spec = read(node, file, problems)
+    allowed = allowed_rules(rules)
+    for name, place in spec.rules:
+        if name not in allowed:
+            hint = near(name, allowed) or f"allowed are: {', '.join(allowed) or 'none'}"
+            problems.add(place, "A400", f"no rules {name!r} are allowed", f"{hint}; others by --rules MODULE")
+    problems.raise_if_any()
+    return apply_settings(spec, settings)
+
+
+def _tree(raw: bytes | str, file: str, folder: Path | None, above: tuple[Path, ...], problems: Problems) -> Node | None:
+    """Return the tree of a spec, laid over the one it extends; ``above`` are the files that led here."""
+    text = raw if isinstance(raw, str) else _decoded(raw, file, problems)
+    node = parse_yaml(text, file, problems) if text is not None else None
+    wanted = node.get("extends") if isinstance(node, MapNode) else None
+    if not isinstance(node, MapNode) or wanted is None:
+        return node
+    path = _base(wanted, folder, problems)
+    if path is None:
+        return node
+    if path.resolve() in above:
+        problems.add(wanted.place, "A136", f"{path.stem} extends itself, in a circle", "leave one 'extends' out")
+        return node
+    if len(above) >= EXTENDS_MAX:
+        problems.add(wanted.place, "A136", f"more than {EXTENDS_MAX} specs extend one another")
+        return node
+    try:
+        below = _raw(path)
+    except SpecNotFound as error:
+        problems.add(wanted.place, "A136", str(error))
+        return node
+    base = _tree(below, _label(path), path.parent, (*above, path.resolve()), problems)
+    return extend(base, node) if isinstance(base, MapNode) else node
+
+
+def _base(node: Node, folder: Path | None, problems: Problems) -> Path | None:
+    """Return the file that ``extends`` names: one in the same folder, or a shipped spec."""
+    example = "a shipped spec's name, or a file in the same folder"
+    if not isinstance(node, ScalarNode) or not node.text:
+        problems.add(node.place, "A112", "'extends' is the name of one spec", example)
+        return None
+    name = node.text
+    plain_name = name.removesuffix(".yaml").removesuffix(".yml")
+    if not all(NAME.fullmatch(part) or part.isdigit() for part in plain_name.replace("-", "_").split("_") if part):
+        problems.add(node.place, "A136", f"{shown(name)} is no spec that may be extended", example)
+        return None
+    names = shipped()
+    own: tuple[str, ...] = ()
+    if folder is not None:
+        own = tuple(sorted(path.name for path in folder.glob("*.y*ml")))
+        for candidate in (name, f"{name}.yaml", f"{name}.yml"):
+            if candidate in own:
+                return folder / candidate
+    shipped_folder = _shipped_folder()
+    if name in names and shipped_folder is not None:
+        return shipped_folder / f"{name}.yaml"
+    problems.add(node.place, "A136", f"there is no spec {shown(name)} to extend", near(name, (*names, *own)) or example)
+    return None
+
+
+def _raw(path: Path) -> bytes:
+    """Return a file's bytes, at most one more than a spec may have."""
+    try:
+        with path.open("rb") as file:
+            return file.read(BYTES_MAX + 1)
+    except OSError as error:
+        raise SpecNotFound(f"{_label(path)} can not be read: {error.strerror or error}") from None
+
+
+def _decoded(raw: bytes, file: str, problems: Problems) -> str | None:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if len(raw) > BYTES_MAX:
+            # The cut itself may have split a character.
+            return raw.decode("utf-8", "replace")
+        before = raw[: error.start].decode("utf-8")
+        column = len(before) - (before.rfind("\n") + 1) + 1
+        place = Place(file, before.count("\n") + 1, column)
+        problems.add(place, "A100", f"the byte {raw[error.start]:#04x} is not UTF-8", "save the file as UTF-8")
+        return None
+
+
+def _shipped_folder() -> Path | None:
+    """Return the folder of the shipped specs; None where the package is missing."""
+    try:
+        folder = Path(str(importlib.resources.files("specs")))
+    except ModuleNotFoundError:
+        return None
+    return folder if folder.is_dir() else None
+
+
+def _is_path(name: str) -> bool:
+    return "/" in name or "\\" in name or name.endswith((".yaml", ".yml"))
+
+
+def _label(path: Path) -> str:
+    """Return how problems name a file: from the present folder on where it lies below it."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(path)
+
+
+# -- rules -----------------------------------------------------------------------------------------------------------
+
+
+def allowed_rules(extra: Sequence[str] = ()) -> dict[str, str]:
+    """Return the rules modules that a spec may name, as its name for them and the name they are imported by.
+
+    ``extra`` are modules that the caller vouches for; a spec calls ``my.own.chess`` by its last word, ``chess``. They
+    come before shipped ones, and those before entry points, so no package installed can take a shipped one's place.
+    """
+    found: dict[str, str] = {}
+    for point in importlib.metadata.entry_points(group=ENTRY_POINTS):
+        found[point.name] = point.value.partition(":")[0]
+    package = importlib.util.find_spec("rules")
+    for module in pkgutil.iter_modules(package.submodule_search_locations if package is not None else None):
+        if package is not None and not module.ispkg and not module.name.startswith("_"):
+            found[module.name] = f"rules.{module.name}"
+    for name in extra:
+        found[name.rpartition(".")[2]] = name
+    return {name: found[name] for name in sorted(found)}
+
+
+def rules_module(spec: Spec, name: str, extra: Sequence[str] = ()) -> ModuleType:
+    """Import and return the module that a spec calls ``name`` under ``rules``. This runs its code.
+
+    Raises:
+        RulesError: the spec does not name it, it is not among ``allowed_rules(extra)``, or it can not be imported.
+    """
+    named = tuple(rules for rules, _ in spec.rules)
+    if name not in named:
+        raise RulesError(f"{spec.protocol} names no rules {name!r}, only {', '.join(named) or 'none'}")
+    allowed = allowed_rules(extra)
+    if name not in allowed:
+        hint = near(name, allowed) or f"allowed are: {', '.join(allowed) or 'none'}"
+        raise RulesError(f"no rules {name!r} are allowed: {hint}")
+    try:
+        return importlib.import_module(allowed[name])
+    except Exception as error:
+        # A module may raise anything while it is imported; all of it is the module's fault, not ours.
+        raise RulesError(f"the rules {name!r} can not be imported: {type(error).__name__}: {error}") from error
+
+
+def rules_modules(spec: Spec, extra: Sequence[str] = ()) -> dict[str, ModuleType]:
+    """Import and return all modules of rules that a spec names, by those names.
+
+    Raises:
+        RulesError: as for ``rules_module``.
+    """
+    return {name: rules_module(spec, name, extra) for name, _ in spec.rules}
+
+
+def rules_functions(module: ModuleType) -> dict[str, Callable[..., Any]]:
+    """Return the functions that expressions may call: those in ``__all__``, or else the public ones defined there."""
+    listed = getattr(module, "__all__", None)
+    if listed is not None:
+        named = {name: getattr(module, name, None) for name in listed if not name.startswith("_")}
+        return {name: value for name, value in named.items() if inspect.isfunction(value)}
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("_") and inspect.isfunction(value) and value.__module__ == module.__name__
+    }

@@ -1,0 +1,558 @@
+"""A spec as data: what the reader makes of the YAML, and what table, checker and pictures read.
+
+Everything is frozen and knows its place in the file. Nothing here runs.
+
+    Spec ── settings, types, messages
+     └─ Role ── Machine ── always: Answers
+                   └─ State ── steps, then one of: run | accept | ask/receive | nothing
+                        └─ Answers: event -> Choice -> Branch ── guard, steps, next
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from machines.problems import Place
+
+# -- expressions -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A number, a text, true, false or null."""
+
+    value: Any
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name: one the machine bound, a setting, a role it connects to, or a built-in."""
+
+    name: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """``of.name``: a field of a peer, a record or a rule's value (also ``my.name``)."""
+
+    of: Expression
+    name: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """``of[index]``: an element of a list (from 0) or the value of a mapping's key."""
+
+    of: Expression
+    index: Expression
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """``path(arguments)``. ``arguments`` is None where a message, machine or question is named without brackets.
+
+    In an expression ``path`` is a rule (``tsuro.place``) or a built-in (``len``, ``gone``); under ``run`` and
+    ``accept`` a machine; under ``send`` a message; under ``ask`` a question.
+    """
+
+    path: str
+    arguments: tuple[Expression, ...] | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """``[a, b]``, in an expression or as a YAML list of expressions."""
+
+    items: tuple[Expression, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """A YAML mapping whose values are expressions: ``{name: name}``."""
+
+    items: tuple[tuple[str, Expression], ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """``not a`` or ``-a``."""
+
+    operator: Literal["not", "-"]
+    operand: Expression
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """``left operator right``; operators: ``.. + - * == != < <= > >= in and or``."""
+
+    operator: str
+    left: Expression
+    right: Expression
+    place: Place
+
+
+Expression = Constant | Name | Attribute | Item | Call | Sequence | Mapped | Unary | Binary
+
+# -- types and messages ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """``string int number bool null any``."""
+
+    kind: Literal["string", "int", "number", "bool", "null", "any"]
+
+
+@dataclass(frozen=True, slots=True)
+class Enumeration:
+    """``{enum: [a, b]}``; ``loose`` ignores case, hyphen, underscore and blank in texts."""
+
+    values: tuple[Any, ...]
+    loose: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """``{int: low..high}``, both included."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """``{string: REGEX}``: a text that the whole pattern matches."""
+
+    regex: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exactly:
+    """``[A, B]``: a list of exactly these."""
+
+    items: tuple[Type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """``[A, ...]``, ``[A, ... 10]``, ``[A, ... 0..6]``: ``high`` is None where any number may come."""
+
+    item: Type
+    low: int
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One key of a Keyed type; with ``optional`` it may be missing and then reads as ``default``."""
+
+    name: str
+    type: Type
+    optional: bool = False
+    default: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """``{key: A}``: a mapping with exactly these keys."""
+
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """``{map: [Key, Value]}``: a mapping with any number of keys, each a text of type ``key``."""
+
+    key: Type
+    value: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """``A | B``."""
+
+    members: tuple[Type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The name of a declared type; ``place`` is where it is used, for problems only."""
+
+    name: str
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+
+Type = Scalar | Enumeration | Interval | Pattern | Exactly | Repeated | Keyed | MapOf | Union | Named
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """``$name Type`` in a body, or ``${name Type}`` inside a text; optional only as the value of a key."""
+
+    name: str
+    type: Type
+    place: Place
+    optional: bool = False
+    default: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """A literal JSON scalar of a body."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text with holes in it: ``match ${x int}/${n int} starting``; parts alternate as written."""
+
+    parts: tuple[str | Hole, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BodyList:
+    """A JSON array of bodies."""
+
+    items: tuple[Body, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BodyMap:
+    """A JSON object whose values are bodies."""
+
+    items: tuple[tuple[str, Body], ...]
+
+
+Body = Hole | Verbatim | Text | BodyList | BodyMap
+
+
+def holes(body: Body) -> Iterator[Hole]:
+    """Yield the holes of a body in the order written."""
+    match body:
+        case Hole():
+            yield body
+        case Text(parts):
+            yield from (part for part in parts if isinstance(part, Hole))
+        case BodyList(items):
+            for item in items:
+                yield from holes(item)
+        case BodyMap(pairs):
+            for _, item in pairs:
+                yield from holes(item)
+        case Verbatim():
+            pass
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What crosses the wire: written as ``body``, recognised as ``body`` or any of ``also``."""
+
+    name: str
+    senders: tuple[str, ...]
+    body: Body
+    also: tuple[Body, ...]
+    urgent: bool
+    place: Place
+
+    @property
+    def holes(self) -> tuple[Hole, ...]:
+        """The holes in the order written: the arguments with which the message is sent."""
+        return tuple(holes(self.body))
+
+
+# -- steps, branches, answers ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """``name: value``, or ``peer.field: value`` (then ``target`` is ``peer`` and ``field`` its field)."""
+
+    target: str
+    field: str | None
+    value: Expression
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """Bind names; all right sides see the old values."""
+
+    bindings: tuple[Binding, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Send messages, in order, to ``receivers`` (a peer or a list of peers), or to the peer at hand (None)."""
+
+    receivers: Expression | None
+    messages: tuple[Call, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Close a peer, or each of a list, once all sent before is out."""
+
+    peers: Expression
+    place: Place
+
+
+Step = Let | Send | Drop
+
+
+@dataclass(frozen=True, slots=True)
+class Goto:
+    """Enter a state afresh (also the present one)."""
+
+    state: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """Keep the state: its steps are not run again; its clock runs on, or with ``again`` starts afresh."""
+
+    again: bool
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """End the machine with a value."""
+
+    value: Expression
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Branches in order; the first that may be taken is."""
+
+    branches: tuple[Branch, ...]
+    place: Place
+
+
+Next = Goto | Stay | Return | Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One way to go on: may it be taken, what is done, what is next.
+
+    ``limit`` is a setting's name or a number or rate given in place: so many times since the state was entered, or
+    in so many seconds.
+    """
+
+    guard: Expression | None
+    limit: Expression | None
+    steps: tuple[Step, ...]
+    next: Next
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """``after: {25 s: branch}`` or ``every: {10 s: branch}``."""
+
+    wait: Expression
+    choice: Choice
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What a state, or an ``always``, does about events. ``fault`` is already spelt out as the events it stands for."""
+
+    receive: Mapping[str, Choice]
+    timeout: Choice | None = None
+    invalid: Choice | None = None
+    closed: Choice | None = None
+    failed: Choice | None = None
+    connected: Choice | None = None
+    seated: Choice | None = None
+    after: tuple[Moment, ...] = ()
+    every: tuple[Moment, ...] = ()
+
+    def choices(self) -> Iterator[tuple[str, Choice]]:
+        """Yield (event, choice) for every event answered; a message's event is its name, others start with a dot."""
+        yield from self.receive.items()
+        for event in ("timeout", "invalid", "closed", "failed", "connected", "seated"):
+            choice: Choice | None = getattr(self, event)
+            if choice is not None:
+                yield "." + event, choice
+        for kind, moments in (("after", self.after), ("every", self.every)):
+            for index, moment in enumerate(moments):
+                yield f".{kind}{index}", moment.choice
+
+
+# -- states, machines, roles -----------------------------------------------------------------------------------------
+
+Early = Literal["keep", "fault", "ignore"]
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """Do the state's keys for each item, skipping those whose ``guard`` fails when their turn comes.
+
+    ``until`` is asked after each item and ends the loop when it holds. ``parallel`` is how many items run side by
+    side, None for one after another.
+    """
+
+    name: str
+    items: Expression
+    guard: Expression | None
+    until: Expression | None
+    parallel: Expression | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Accept:
+    """Run ``machine`` for each connection; those it returns for are seated, in that order, under ``name``.
+
+    ``seats`` None keeps the door open until the state is left. ``linger`` is how long to wait on once there are
+    enough.
+    """
+
+    machine: Call
+    name: str
+    seats: Expression | None
+    linger: Expression | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One state. Its keys are done in a fixed order, whatever the order written (see specs/README.md).
+
+    Exactly one of ``run``, ``accept``, ``ask`` may be set. A state waits if it has ``ask``, or ``waits`` is set
+    (it wrote ``receive``, ``await`` or ``within`` without calling anything). ``bindings`` is what ``as`` binds of a
+    call's result, which is called ``result`` there; a bare ``as: t`` is a binding of ``t`` to the name ``result``.
+    ``then`` is what follows once the state is through with its steps, its call or its items; None for a state that
+    only leaves by events.
+    """
+
+    name: str
+    steps: tuple[Step, ...]
+    each: Each | None
+    run: Call | None
+    accept: Accept | None
+    ask: Call | None
+    waits: bool
+    awaits: Expression | None
+    within: Expression | None
+    bindings: tuple[Binding, ...]
+    answers: Answers
+    then: Choice | None
+    early: Early | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Always:
+    """Answers that stand behind every state of a machine and of the machines called from there."""
+
+    awaits: Expression | None
+    within: Expression | None
+    answers: Answers
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """One named machine of a role; it starts in its first state."""
+
+    name: str
+    role: str
+    parameters: tuple[str, ...]
+    always: Always | None
+    states: Mapping[str, State]
+    early: Early | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """The machines of a role by name; ``main`` is entered first."""
+
+    name: str
+    machines: Mapping[str, Machine]
+    early: Early | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value a person may override: float seconds for a duration, Range, Rate, int, float, bool or text."""
+
+    name: str
+    value: Any
+    kind: Literal["duration", "range", "rate", "int", "number", "bool", "text"]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """How messages cross the wire, and what a peer may cost. Every limit can be set under ``wire``."""
+
+    framing: Literal["json", "lines", "text", "length"] = "json"
+    early: Early = "keep"
+    message_bytes_max: int = 1 << 20  # 1 MiB; the largest message of the shipped protocols is under 64 KiB.
+    depth_max: int = 64
+    digits_max: int = 19  # of a number's integer part: what 64 bits can hold
+    inbox_messages_max: int = 64  # messages waiting for one peer to be awaited; a full inbox stops its reading
+    inbox_bytes_max: int = 1 << 20
+    connections_max: int = 256  # open at once, seated or not
+
+
+@dataclass(frozen=True, slots=True)
+class TypeDeclaration:
+    """A declared type."""
+
+    name: str
+    type: Type
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One protocol, read and understood. ``connects`` maps a role to the roles it opens a connection to, in order."""
+
+    protocol: str
+    title: str
+    wire: Wire
+    rules: tuple[tuple[str, Place], ...]
+    connects: Mapping[str, tuple[str, ...]]
+    settings: Mapping[str, Setting]
+    types: Mapping[str, TypeDeclaration]
+    messages: Mapping[str, Message]
+    roles: Mapping[str, Role]
+    file: str
+    place: Place
+
+    def listeners(self) -> tuple[str, ...]:
+        """The roles that others connect to, in the order in which the file has them."""
+        targets = {target for listed in self.connects.values() for target in listed}
+        return tuple(role for role in self.roles if role in targets)
+
+    def peers_of(self, role: str) -> tuple[str, ...]:
+        """The roles at the other end of a role's connections: those it connects to, then those that connect to it."""
+        callers = [caller for caller, targets in self.connects.items() if role in targets]
+        return (*self.connects.get(role, ()), *callers)
+
+    def heard_by(self, role: str) -> tuple[Message, ...]:
+        """The messages that a role may be sent, in file order."""
+        others = self.peers_of(role)
+        return tuple(message for message in self.messages.values() if any(s in others for s in message.senders))

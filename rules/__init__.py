@@ -1,0 +1,1 @@
+"""Pure games and tournament schedules; they know nothing of messages, sockets or YAML."""

@@ -1,0 +1,1 @@
+"""Strategies: who decides for a client. Pure: what is asked in, an answer out."""

@@ -1,0 +1,1 @@
+"""Boards for people: as text for the terminal and as SVG."""

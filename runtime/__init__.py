@@ -1,0 +1,1 @@
+"""The only I/O: streams, server, client, clock, journal, players, command line."""

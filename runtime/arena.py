@@ -1,0 +1,258 @@
+"""A whole game in one process: the listening roles and all players, each on its own connection over loopback TCP.
+
+Players join one after another: the next connects when the sign-up of the one before is over, so the same seed gives
+the same game on every event loop, however fast it is. A role with a session for each connection (the relay's ``ai``)
+gets a listener for each player, with a player of that player's kind behind it.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from machines.effects import Effect, Ended
+from machines.frames import Frame
+from machines.model import Spec
+from machines.session import Program, Session
+from runtime.client import Address, join
+from runtime.host import JournalWriter
+from runtime.players import Player, derived_seed, open_player
+from runtime.server import serve
+
+if TYPE_CHECKING:
+    from runtime.human import Terminal
+
+log = logging.getLogger("accord.arena")
+
+HOST = "127.0.0.1"
+CLIENTS_SECONDS = 5.0  # How long the players may take to end once the game is over.
+
+
+@dataclass(frozen=True, slots=True)
+class Seated:
+    """A player in a game: ``kind`` as for `runtime.players.open_player`, ``seed`` derived from the game's."""
+
+    name: str
+    kind: str
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a player: what its ``main`` returned, or why it failed (None if it did not)."""
+
+    name: str
+    kind: str
+    value: Any
+    failed: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class GameResult:
+    """How a game ended. ``ended`` is None where no one session is the game; ``seconds`` is how long it took."""
+
+    ended: Ended | None
+    players: tuple[Outcome, ...]
+    seconds: float
+
+
+class WatchedSession(Session):
+    """A session that tells of every input it was given."""
+
+    changed: Callable[[], None] | None = None
+
+    def connect(self, now: float) -> tuple[int, list[Effect]]:
+        """See `Session.connect`."""
+        found = super().connect(now)
+        self._tell()
+        return found
+
+    def receive(self, number: int, chunk: bytes, now: float) -> list[Effect]:
+        """See `Session.receive`."""
+        effects = super().receive(number, chunk, now)
+        self._tell()
+        return effects
+
+    def lose(self, number: int, now: float) -> list[Effect]:
+        """See `Session.lose`."""
+        effects = super().lose(number, now)
+        self._tell()
+        return effects
+
+    def tick(self, now: float) -> list[Effect]:
+        """See `Session.tick`."""
+        effects = super().tick(now)
+        self._tell()
+        return effects
+
+    def _tell(self) -> None:
+        if self.changed is not None:
+            self.changed()
+
+
+def signing_up(session: Session) -> int:
+    """Return how many connections are signing up at this moment."""
+
+    def below(frame: Frame) -> Iterator[Frame]:
+        yield frame
+        for child in frame.children():
+            yield from below(child)
+
+    if session.root is None or session.ended is not None:
+        return 0
+    return sum(
+        (len(frame.accepting.pending) if frame.accepting is not None else 0) + len(frame.parked or ())
+        for frame in below(session.root)
+    )
+
+
+async def play(
+    spec: Spec,
+    rules: Mapping[str, ModuleType],
+    seats: Sequence[Seated],
+    *,
+    server: str,
+    client: str,
+    seed: int,
+    journal: JournalWriter | None = None,
+    observe: Callable[[Effect], None] | None = None,
+    terminal: Terminal | None = None,
+) -> GameResult:
+    """Play a game and return how it ended.
+
+    ``server`` is the role whose session is the game, ``client`` the players' role. ``observe`` sees the effects of
+    the server's session, ``journal`` its inputs; a server with a session for each connection has no journal here.
+    ``terminal`` is where people are asked.
+
+    Raises:
+        PlayerKindError: a player cannot be made.
+        NetworkError: loopback TCP does not work here.
+    """
+    game = _Game(spec, rules, server, client)
+    began = time.monotonic()
+    failed: Exception | None = None
+    async with AsyncExitStack() as opened:
+        players: dict[tuple[int, str], Player] = {}
+        for index, seat in enumerate(seats):
+            for role in game.deciders():
+                made = open_player(seat.kind, spec=spec, name=seat.name, seed=seat.seed, terminal=terminal)
+                players[index, role] = await opened.enter_async_context(made)
+        async with anyio.create_task_group() as tasks:
+            try:
+                await game.run(tasks, seats, players, seed, journal, observe)
+            except Exception as error:
+                failed = error  # Raised again outside the task group, which would wrap it in a group of one.
+            tasks.cancel_scope.cancel()
+    if failed is not None:
+        raise failed
+    outcomes = []
+    for index, seat in enumerate(seats):
+        ended = game.clients.get(index, Ended(None, "it was stopped: the game was over"))
+        outcomes.append(Outcome(seat.name, seat.kind, ended.value, ended.failed))
+    return GameResult(game.ended, tuple(outcomes), time.monotonic() - began)
+
+
+class _Game:
+    def __init__(self, spec: Spec, rules: Mapping[str, ModuleType], server: str, client: str) -> None:
+        roles = dict.fromkeys((server, *spec.connects[client], client))
+        self.programs = {role: Program(spec, role, rules) for role in roles}
+        self.server = server
+        self.client = client
+        self.session: WatchedSession | None = None
+        self.ended: Ended | None = None
+        self.clients: dict[int, Ended] = {}
+        self._changed = anyio.Event()
+
+    def deciders(self) -> list[str]:
+        """Return the roles that have a player for each client: the client, and those with a session for each."""
+        return [role for role, program in self.programs.items() if role == self.client or program.per_connection]
+
+    async def run(
+        self,
+        tasks: TaskGroup,
+        seats: Sequence[Seated],
+        players: Mapping[tuple[int, str], Player],
+        seed: int,
+        journal: JournalWriter | None,
+        observe: Callable[[Effect], None] | None,
+    ) -> None:
+        """Start what listens, let the players join in turn, and wait for the end."""
+        program = self.programs[self.server]
+        shared: dict[str, Address] = {}
+        for role in self.programs[self.client].connects:
+            if not self.programs[role].per_connection:
+                watched = {"journal": journal, "observe": observe, "make_session": self._made, "game": True}
+                shared[role] = await self._listen(
+                    tasks, self.programs[role], seed=seed, **(watched if role == self.server else {})
+                )
+        for index, seat in enumerate(seats):
+            addresses = dict(shared)
+            for role in self.programs[self.client].connects:
+                if self.programs[role].per_connection:
+                    own = {"seed": derived_seed(seat.seed, role), "my": {"name": seat.name}}
+                    own["player"] = players[index, role]
+                    if role == self.server:
+                        own["observe"] = observe
+                    addresses[role] = await self._listen(tasks, self.programs[role], **own)
+            tasks.start_soon(self._join, index, seat, addresses, players[index, self.client])
+            await self._until(lambda joined=index + 1: self._seated(joined))  # type: ignore[misc]
+        if not program.per_connection:
+            await self._until(lambda: self.ended is not None)
+            with anyio.move_on_after(CLIENTS_SECONDS):
+                await self._until(lambda: len(self.clients) == len(seats))
+        else:
+            await self._until(lambda: len(self.clients) == len(seats))
+
+    async def _listen(self, tasks: TaskGroup, program: Program, *, game: bool = False, **how: Any) -> Address:
+        """Start a role that listens; return its address once the port is taken."""
+        listening = anyio.Event()
+        port = 0
+
+        def on_listening(taken: int) -> None:
+            nonlocal port
+            port = taken
+            listening.set()
+
+        async def run() -> None:
+            ended = await serve(program, HOST, 0, on_listening=on_listening, **how)
+            if game:
+                self.ended = ended
+                self._change()
+
+        tasks.start_soon(run, name=f"listen {program.role.name}")
+        await listening.wait()
+        return HOST, port
+
+    async def _join(self, index: int, seat: Seated, addresses: Mapping[str, Address], player: Player) -> None:
+        program = self.programs[self.client]
+        my = {"name": seat.name}
+        self.clients[index] = await join(program, addresses, player, seed=seat.seed, my=my, number=index + 1)
+        self._change()
+
+    def _made(self, *arguments: Any, **named: Any) -> WatchedSession:
+        self.session = WatchedSession(*arguments, **named)
+        self.session.changed = self._change
+        return self.session
+
+    def _change(self) -> None:
+        self._changed.set()
+
+    async def _until(self, holds: Callable[[], bool]) -> None:
+        while not holds():
+            self._changed = anyio.Event()
+            await self._changed.wait()
+
+    def _seated(self, joined: int) -> bool:
+        """Whether the sign-up of the player who joined last is over: seated, refused or gone."""
+        if joined - 1 in self.clients or self.ended is not None or self.session is None:
+            return True
+        connected = len(self.session.seats) - len(self.programs[self.server].connects)
+        return connected >= joined and not signing_up(self.session)

@@ -1,0 +1,128 @@
+"""The command ``accord``: one sentence for each fault, documented exit codes, and each command loaded when asked for."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from cyclopts import App, CycloptsError, Parameter
+
+from runtime.commands.faults import FAILED, INTERRUPTED, OK, PROBLEMS, only, sentence
+
+OURS = ("machines", "rules", "runtime", "diagrams", "specs")
+
+_HELP = "\n\n".join(
+    (
+        "One YAML file runs, checks and draws a TCP protocol.",
+        "SPEC is the name of a shipped protocol (see accord list) or a path to a YAML file. Results go to standard "
+        "output, log and progress to standard error; every command takes --json.",
+        "Exit codes: 0 all is well; 1 the run failed; 2 a spec has problems or an argument is wrong; 3 undetermined; "
+        "4 a port is in use or nobody listens there; 130 ended by Ctrl-C.",
+    )
+)
+
+# name -> (where it is, what it does). The lines stand here so that the help imports no command.
+_COMMANDS = {
+    "play": ("runtime.commands.play:play", "Play a whole game: server and clients on loopback TCP, in one process."),
+    "serve": ("runtime.commands.serve:serve", "Run a role that listens, until its protocol ends."),
+    "join": ("runtime.commands.join:join", "Run a role that connects, with a player who decides."),
+    "check": ("runtime.commands.check:check", "Report all problems of specs; exit 2 if there are any."),
+    "draw": ("runtime.commands.draw:draw", "Draw the machines of specs as state diagrams."),
+    "list": ("runtime.commands.listing:listing", "List the shipped specs."),
+    "show": ("runtime.commands.show:show", "Show what is in a spec: roles, machines, messages, settings, players."),
+    "replay": ("runtime.commands.replay:replay", "Run a journal again and compare."),
+    "doctor": ("runtime.commands.doctor:doctor", "Say whether the environment is right."),
+}
+
+
+def app(asked: str | None = None) -> App:
+    """Return the command-line parser; no command but ``asked`` is imported, whose help is then its docstring."""
+    made = App(
+        name="accord",
+        help=_HELP,
+        help_format="plaintext",
+        version=program_version,
+        default_parameter=Parameter(negative=()),
+        result_action="return_value",
+    )
+    for order, (name, (where, line)) in enumerate(_COMMANDS.items()):
+        made.command(where, name=name, help=None if name == asked else line, sort_key=order)
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code.
+
+    ``arguments`` come without the program's name. None stands for those of this process, which then ends at once if
+    a player's strategy still thinks in a thread: the interpreter would wait for it for ever.
+    """
+    code = _run(list(sys.argv[1:] if arguments is None else arguments))
+    lingering = [thread for thread in threading.enumerate() if not thread.daemon]
+    if arguments is None and len(lingering) > 1:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+def _run(words: list[str]) -> int:
+    foreign = foreign_packages()
+    if foreign and words[:1] != ["doctor"]:  # which tells of it, and of all else
+        print(f"accord: {foreign[0]}", file=sys.stderr)
+        return FAILED
+    try:
+        code = app(words[0] if words else None)(words or ["--help"], print_error=False, exit_on_error=False)
+    except CycloptsError as error:
+        print(f"accord: {' '.join(str(error).split())} (see accord --help)", file=sys.stderr)
+        code = PROBLEMS
+    except BrokenPipeError:
+        # Whoever read our output has gone, as `head` does. Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = FAILED
+    except (Exception, KeyboardInterrupt, BaseExceptionGroup) as error:
+        code = _told(only(error))
+    return code if isinstance(code, int) else OK
+
+
+def _told(error: BaseException) -> int:
+    """Print the sentence for an error and return the exit code."""
+    told = sentence(error)
+    if told is not None:
+        text, code = told
+        prefix = "" if "\n" in text or code == INTERRUPTED else "accord: "
+        print(f"{prefix}{text}", file=sys.stderr)
+        return code
+    if os.environ.get("ACCORD_DEBUG"):
+        raise error
+    told_by = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    print(f"accord: a fault of Accord itself: {told_by} (ACCORD_DEBUG=1 shows where)", file=sys.stderr)
+    return FAILED
+
+
+def program_version() -> str:
+    """Return the version of Accord that is installed."""
+    try:
+        return version("accord")
+    except PackageNotFoundError:  # run from a checkout that is not installed
+        return "0 (not installed)"
+
+
+def foreign_packages() -> list[str]:
+    """Return a sentence for each of our import packages that is another distribution's, or missing."""
+    here = Path(__file__).resolve().parent.parent
+    faults = []
+    for name in OURS:
+        found = find_spec(name)
+        if found is None or found.origin is None:
+            faults.append(f"the package {name!r} of Accord is missing from {here}: install Accord again")
+        elif Path(found.origin).resolve().parent.parent != here:
+            faults.append(
+                f"the package {name!r} found in {Path(found.origin).parent} is not Accord's: "
+                "install Accord in a virtual environment of its own"
+            )
+    return faults

@@ -1,0 +1,87 @@
+"""The connecting side: a role that opens connections to others, with its player, run until its session has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from anyio.abc import TaskGroup
+
+from machines.effects import Effect, Ended
+from machines.session import Program, Session
+from runtime.clock import make_clock
+from runtime.host import JournalWriter, open_host, run_in_group, warn_of_lag
+from runtime.players import Player
+from runtime.streams import CannotConnectError, Connection, connect
+
+Address = tuple[str, int]
+"""A host's name or number, and a port."""
+
+
+async def join(
+    program: Program,
+    addresses: Mapping[str, Address],
+    player: Player | None,
+    *,
+    seed: int = 0,
+    my: Mapping[str, Any] | None = None,
+    journal: JournalWriter | None = None,
+    observe: Callable[[Effect], None] | None = None,
+    number: int = 0,
+    stock: bool = False,
+    make_session: Callable[..., Session] = Session,
+) -> Ended:
+    """Connect a role to those it connects to, run its session, and return how it ended.
+
+    ``addresses`` has one for each role of ``program.connects``. ``player`` answers the session's questions and hears
+    its messages. ``number`` tells this session from others of the process in the journal and the log. The rest is as
+    for `runtime.server.serve`.
+
+    Raises:
+        CannotConnectError: a role can't be reached, or has no address.
+    """
+
+    async def run(tasks: TaskGroup) -> Ended:
+        clock = make_clock(tasks)
+        connections = await connect_all(program.connects, addresses, tasks, stock=stock)
+        host = open_host(
+            program,
+            tasks,
+            clock,
+            number=number,
+            seed=seed,
+            my=my,
+            player=player,
+            journal=journal,
+            observe=observe,
+            make=make_session,
+        )
+        try:
+            host.start(connections)
+            return await host.over()
+        finally:
+            await host.release()
+            warn_of_lag(clock, host.name)
+
+    return await run_in_group(run)
+
+
+async def connect_all(
+    roles: Sequence[str], addresses: Mapping[str, Address], tasks: TaskGroup, *, stock: bool = False
+) -> list[Connection]:
+    """Return a connection to each role, in order; if one fails, those before it are closed.
+
+    Raises:
+        CannotConnectError: a role can't be reached, or has no address.
+    """
+    connections: list[Connection] = []
+    try:
+        for role in roles:
+            if role not in addresses:
+                raise CannotConnectError(f"cannot connect to {role}: no address was given for it")
+            connections.append(await connect(role, *addresses[role], tasks, stock=stock))
+    except BaseException:
+        for connection in connections:
+            connection.abort()
+        raise
+    return connections

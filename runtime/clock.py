@@ -1,0 +1,191 @@
+"""Time for sessions: what time it is, when bytes came, and one lazily armed alarm for each session.
+
+A session publishes the earliest moment at which it wants to be woken. Arming a timer for each message costs 5 to
+7 us; so an alarm is armed anew only for an *earlier* moment, and whoever wakes too early sleeps again.
+
+Times are those of the running event loop, so tests may use a virtual one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from math import inf
+from typing import Protocol
+
+import anyio
+import anyio.lowlevel
+from anyio.abc import TaskGroup
+
+
+class Alarm(Protocol):
+    """Rings once for each time it is set."""
+
+    def set(self, at: float) -> None:
+        """Ring at ``at``, unless it is set for an earlier moment already: then it rings then."""
+
+    def close(self) -> None:
+        """Never ring again."""
+
+
+class Clock(Protocol):
+    """The time, in seconds that never go back."""
+
+    lag_max: float
+    """The longest that the loop kept anything waiting that was due or had come, in seconds."""
+
+    def now(self) -> float:
+        """Return the time."""
+
+    def stamp(self) -> float:
+        """Return when the bytes that are being handled came, as near as can be told."""
+
+    def alarm(self, ring: Callable[[], None]) -> Alarm:
+        """Return an alarm that is not set."""
+
+
+def make_clock(tasks: TaskGroup) -> Clock:
+    """Return a clock for the running event loop; ``tasks`` is where its alarms may live."""
+    try:
+        return LoopClock(asyncio.get_running_loop())
+    except RuntimeError:
+        return TaskClock(tasks)
+
+
+class LoopClock:
+    """The clock of an asyncio loop.
+
+    All bytes that one turn of the loop finds waiting came before that turn began, so they share its stamp: the last
+    of 64 peers is not late because the other 63 were served first. How long such a turn took is the loop's lag.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.lag_max = 0.0
+        self._loop = loop
+        # uvloop's own time stands still during a turn of the loop and counts milliseconds.
+        self.now: Callable[[], float] = time.monotonic if type(loop).__module__.startswith("uvloop") else loop.time
+        self._stamp: float | None = None
+
+    def stamp(self) -> float:
+        """Return when the loop's present turn first handled any bytes."""
+        stamp = self._stamp
+        if stamp is None:
+            stamp = self._stamp = self.now()
+            # What is called soon runs first in the next turn, before anything that is read then.
+            self._loop.call_soon(self._turn_over)
+        return stamp
+
+    def alarm(self, ring: Callable[[], None]) -> LoopAlarm:
+        """Return an alarm that is not set."""
+        return LoopAlarm(self, self._loop, ring)
+
+    def _turn_over(self) -> None:
+        assert self._stamp is not None, "a turn that read nothing has no stamp"
+        self.note_lag(self.now() - self._stamp)
+        self._stamp = None
+
+    def note_lag(self, seconds: float) -> None:
+        """Take account of something that was handled so late."""
+        if seconds > self.lag_max:
+            self.lag_max = seconds
+
+
+class LoopAlarm:
+    """An alarm on an asyncio timer."""
+
+    __slots__ = ("_at", "_clock", "_handle", "_loop", "_ring")
+
+    def __init__(self, clock: LoopClock, loop: asyncio.AbstractEventLoop, ring: Callable[[], None]) -> None:
+        self._clock = clock
+        self._loop = loop
+        self._ring = ring
+        self._at = inf
+        self._handle: asyncio.TimerHandle | None = None
+
+    def set(self, at: float) -> None:
+        """Ring at ``at`` or before."""
+        if at < self._at:
+            if self._handle is not None:
+                self._handle.cancel()
+            self._at = at
+            self._handle = self._loop.call_later(max(0.0, at - self._clock.now()), self._fire)
+
+    def close(self) -> None:
+        """Never ring again."""
+        self._at = -inf
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+
+    def _fire(self) -> None:
+        self._clock.note_lag(self._clock.now() - self._at)
+        self._at = inf
+        self._handle = None
+        self._ring()
+
+
+class TaskClock:
+    """The clock of any other loop that anyio knows; bytes get the time at which they are handled."""
+
+    def __init__(self, tasks: TaskGroup) -> None:
+        self.lag_max = 0.0
+        self._tasks = tasks
+
+    def now(self) -> float:
+        """Return the loop's time."""
+        return anyio.current_time()
+
+    def stamp(self) -> float:
+        """Return the loop's time."""
+        return anyio.current_time()
+
+    def alarm(self, ring: Callable[[], None]) -> TaskAlarm:
+        """Return an alarm that is not set."""
+        return TaskAlarm(self, self._tasks, ring)
+
+    def note_lag(self, seconds: float) -> None:
+        """Take account of something that was handled so late."""
+        if seconds > self.lag_max:
+            self.lag_max = seconds
+
+
+class TaskAlarm:
+    """An alarm on a task that sleeps in a cancel scope whose deadline is moved."""
+
+    __slots__ = ("_at", "_clock", "_ring", "_scope", "_tasks")
+
+    def __init__(self, clock: TaskClock, tasks: TaskGroup, ring: Callable[[], None]) -> None:
+        self._clock = clock
+        self._tasks = tasks
+        self._ring = ring
+        self._at = inf
+        self._scope: anyio.CancelScope | None = None
+
+    def set(self, at: float) -> None:
+        """Ring at ``at`` or before."""
+        if at < self._at:
+            self._at = at
+            if self._scope is None:
+                self._scope = anyio.CancelScope(deadline=at)
+                self._tasks.start_soon(self._sleep, self._scope, name="alarm")
+            else:
+                self._scope.deadline = at
+
+    def close(self) -> None:
+        """Never ring again."""
+        self._at = -inf
+        if self._scope is not None:
+            self._scope.cancel()
+
+    async def _sleep(self, scope: anyio.CancelScope) -> None:
+        with scope:
+            await anyio.sleep_forever()
+        # Readers that woke in the same turn go first: bytes that came in time are then in time.
+        await anyio.lowlevel.checkpoint()
+        if self._at == -inf:
+            return
+        self._clock.note_lag(self._clock.now() - self._at)
+        self._at = inf
+        self._scope = None
+        self._ring()

@@ -1,0 +1,222 @@
+"""Who takes part in a run in one process: which roles, how many players, of which kind, under which names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from string import ascii_lowercase
+from typing import Any
+
+from machines.model import (
+    Accept,
+    Attribute,
+    Binary,
+    Binding,
+    Constant,
+    Expression,
+    Name,
+    Role,
+    Send,
+    Spec,
+    Type,
+)
+from machines.settings import apply_settings
+from machines.types import Mismatch, compile_type
+from machines.values import Range
+from runtime.commands.faults import CommandError
+from runtime.players import check_kind, default_kind
+
+PLAYERS_MAX = 100  # In one process; each has its own connections, tasks and thread.
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Who plays. ``kinds`` and ``names`` have an item a player, in the order in which they join.
+
+    ``server`` is the role whose session is the game; ``listeners`` are all roles that listen, it included. ``spec`` has
+    its seats narrowed to the players who come, and ``settings`` says how.
+    """
+
+    spec: Spec
+    settings: Mapping[str, str]
+    server: str
+    listeners: tuple[str, ...]
+    client: str
+    kinds: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+def cast(spec: Spec, settings: Mapping[str, str], players: int | None, kinds: Sequence[str], role: str | None) -> Cast:
+    """Return who plays a spec.
+
+    ``players`` None stands for as few as the game needs, or as many as there are ``kinds``. The players for whom no
+    kind is given are of the game's own choice. ``role`` is the role to play, if several connect.
+
+    Raises:
+        CommandError: the spec has no role for players or none that takes them in, or does not play with so many.
+        PlayerKindError: there is no such player.
+    """
+    listeners = spec.listeners()
+    connecting = tuple(name for name in spec.connects if name not in listeners)
+    if not connecting or not listeners:
+        raise CommandError(f"{spec.protocol} has no role that connects to one that listens, so nobody can play it")
+    client = role or connecting[0]
+    if client not in connecting:
+        raise CommandError(f"the role {client!r} is none that connects: there is {', '.join(connecting)}")
+    accepting = [name for name in listeners if not spec.roles[name].machines["main"].parameters]
+    server = next((name for name in accepting if name in spec.connects[client]), listeners[0])
+    seats = seats_of(spec, spec.roles[server])
+    count = players if players is not None else max(len(kinds), seats.low if seats is not None else 2, 1)
+    if not 1 <= count <= PLAYERS_MAX:
+        raise CommandError(f"--players {count} is not within 1..{PLAYERS_MAX}")
+    if seats is not None and count not in seats:
+        raise CommandError(f"{spec.protocol} is played by {seats.low} to {seats.high}, not by {count}")
+    if len(kinds) > count:
+        raise CommandError(f"{len(kinds)} kinds of player are given for {count} players")
+    default = default_kind(spec)
+    chosen = (*kinds, *[default] * (count - len(kinds)))
+    for kind in dict.fromkeys(chosen):
+        check_kind(kind, spec)
+    narrowed = narrow(spec, spec.roles[server], count)
+    return Cast(
+        spec=apply_settings(spec, narrowed),
+        settings={**settings, **narrowed},
+        server=server,
+        listeners=listeners,
+        client=client,
+        kinds=chosen,
+        names=tuple(names(spec, spec.roles[client], count)),
+    )
+
+
+def seats_of(spec: Spec, server: Role) -> Range | None:
+    """Return how many may sit down, over all ``accept`` of the server's main machine; None if any number may."""
+    ranges = [_range(spec, accept.seats) for accept in _accepts(server) if accept.seats is not None]
+    known = [found for found in ranges if found is not None]
+    if not known:
+        return None
+    return Range(min(found.low for found in known), max(found.high for found in known))
+
+
+def narrow(spec: Spec, server: Role, count: int) -> dict[str, str]:
+    """Return the settings, as text, with which nobody waits for more than ``count`` players.
+
+    A range in ``seats: seats`` becomes ``count..count``, the upper end in ``seats: 5..most`` becomes ``count`` unless
+    that is below the lower one. Nothing is narrowed that is no setting.
+    """
+    found: dict[str, str] = {}
+    for accept in _accepts(server):
+        match accept.seats:
+            case Name(name) if name in spec.settings:
+                found[name] = f"{count}..{count}" if spec.settings[name].kind == "range" else str(count)
+            case Binary("..", low, Name(name)) if name in spec.settings:
+                least = _number(spec, low)
+                if least is not None and least <= count:
+                    found[name] = str(count)
+            case _:
+                pass
+    return found
+
+
+def _accepts(server: Role) -> Iterator[Accept]:
+    for state in server.machines["main"].states.values():
+        if state.accept is not None:
+            yield state.accept
+
+
+def _range(spec: Spec, seats: Expression | None) -> Range | None:
+    match seats:
+        case Name(name) if name in spec.settings:
+            value = spec.settings[name].value
+            if isinstance(value, Range):
+                return value
+            # A number of seats may be filled again and again: a lobby of tables. Then any number may come.
+            return None
+        case Binary("..", low, high):
+            least, most = _number(spec, low), _number(spec, high)
+            return Range(least, most) if least is not None and most is not None else None
+        case _:
+            return None
+
+
+def _number(spec: Spec, expression: Expression) -> int | None:
+    match expression:
+        case Constant(int() as value) if not isinstance(value, bool):
+            return value
+        case Name(name) if name in spec.settings and spec.settings[name].kind == "int":
+            number: int = spec.settings[name].value
+            return number
+        case _:
+            return None
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+
+def names(spec: Spec, client: Role, count: int) -> list[str]:
+    """Return names for players: player1, player2, …; playera, playerb, … if the spec wants letters alone.
+
+    What it wants are the types of the holes in which the client sends ``my.name``.
+    """
+    shapes = [compile_type(wanted, spec.types) for wanted in _name_types(spec, client)]
+
+    def fits(name: str) -> bool:
+        try:
+            for shape in shapes:
+                shape.freeze(name)
+        except Mismatch:
+            return False
+        return True
+
+    numbered = [f"player{index + 1}" for index in range(count)]
+    lettered = [f"player{_letters(index)}" for index in range(count)]
+    short = [_letters(index) for index in range(count)]
+    for family in (numbered, lettered, short):
+        if all(map(fits, family)):
+            return family
+    return numbered  # The client will say which message they do not fit.
+
+
+def _letters(index: int) -> str:
+    """Return a, b, …, z, aa, ab, … for 0, 1, …"""
+    text = ""
+    index += 1
+    while index:
+        index, letter = divmod(index - 1, 26)
+        text = ascii_lowercase[letter] + text
+    return text
+
+
+def _name_types(spec: Spec, client: Role) -> Iterator[Type]:
+    aliases = {binding.target for binding in _parts(client, Binding) if _is_my_name(binding.value, frozenset())}
+    for send in _parts(client, Send):
+        for call in send.messages:
+            if call.path in spec.messages:
+                for hole, argument in zip(spec.messages[call.path].holes, call.arguments or (), strict=False):
+                    if _is_my_name(argument, aliases):
+                        yield hole.type
+
+
+def _is_my_name(expression: Expression, aliases: frozenset[str] | set[str]) -> bool:
+    match expression:
+        case Attribute(Name("my"), "name"):
+            return True
+        case Name(name):
+            return name in aliases
+        case _:
+            return False
+
+
+def _parts(value: Any, kind: type[Any]) -> Iterator[Any]:
+    """Yield everything of a kind within a part of a spec, in file order."""
+    if isinstance(value, kind):
+        yield value
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _parts(item, kind)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _parts(item, kind)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _parts(getattr(value, field.name), kind)

@@ -1,0 +1,104 @@
+"""``accord draw``: the machines of specs as pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from diagrams.pictures import PictureError, render, stale, write
+from diagrams.states import machine_dot, stems
+from machines.library import load, shipped
+from machines.model import Spec
+from machines.problems import near
+from runtime.commands.faults import FAILED, OK, CommandError
+from runtime.commands.options import Json, Rules
+from runtime.commands.output import put, put_json
+
+FORMATS = ("svg", "png", "dot")
+
+
+def draw(
+    *specs: str,
+    all_: Annotated[bool, Parameter(name="--all")] = False,
+    out: Annotated[Path, Parameter(name=["--out", "-o"])] = Path("pictures"),
+    format_: Annotated[str, Parameter(name="--format")] = "svg",
+    role: str | None = None,
+    machine: str | None = None,
+    check: bool = False,
+    rules: Rules = [],  # noqa: B006 (cyclopts makes a new list)
+    json: Json = False,
+) -> int:
+    """Draw a state diagram of each machine of each spec; what is written is listed on standard output.
+
+    Parameters
+    ----------
+    specs
+        Names of shipped specs, or paths.
+    all_
+        All shipped specs.
+    out
+        The folder for the pictures; made if there is none.
+    format_
+        One or several of svg, png and dot, with commas between.
+    role
+        Only the machines of this role.
+    machine
+        Only machines of this name.
+    check
+        Write nothing; exit 1 if the pictures in the folder are not those of the specs as they are now.
+    """
+    formats = tuple(dict.fromkeys(part.strip() for part in format_.split(",")))
+    wrong = [part for part in formats if part not in FORMATS]
+    if wrong:
+        raise CommandError(f"--format {wrong[0]!r} is none of {', '.join(FORMATS)}")
+    if check and (role or machine):
+        raise CommandError("--check looks at all pictures of a spec: leave --role and --machine out")
+    names = shipped() if all_ else specs
+    if not names or (all_ and specs):
+        raise CommandError("draw needs specs, or --all for the shipped ones: accord draw SPEC... -o FOLDER")
+    loaded = [load(name, rules=rules) for name in names]
+    if check:
+        faults = [fault for spec in loaded for fault in stale(spec, out)]
+        if json:
+            put_json({"ok": not faults, "stale": faults})
+        else:
+            for fault in faults:
+                put(fault)
+        return FAILED if faults else OK
+    try:
+        paths = [path for spec in loaded for path in _drawn(spec, out, formats, role, machine)]
+    except PictureError as error:
+        raise CommandError(f"a picture cannot be drawn: {error}", FAILED) from error
+    except OSError as error:
+        raise CommandError(f"{error.filename or out}: {error.strerror or error}") from error
+    if json:
+        put_json({"written": [str(path) for path in paths]})
+    else:
+        for path in paths:
+            put(str(path))
+    return OK
+
+
+def _drawn(spec: Spec, folder: Path, formats: Sequence[str], role: str | None, machine: str | None) -> list[Path]:
+    if role is None and machine is None:
+        return write(spec, folder, formats)
+    if role is not None and role not in spec.roles:
+        raise CommandError(f"{spec.protocol} has no role {role!r}: {near(role, spec.roles) or ', '.join(spec.roles)}")
+    keys = [key for key in stems(spec) if role in (None, key[0]) and machine in (None, key[1])]
+    if not keys:
+        named = sorted({key[1] for key in stems(spec) if role in (None, key[0])})
+        raise CommandError(
+            f"{spec.protocol} has no machine {machine!r}: {near(machine or '', named) or ', '.join(named)}"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for key in keys:
+        dot = machine_dot(spec, *key)
+        for form in formats:
+            path = folder / f"{stems(spec)[key]}.{form}"
+            path.write_bytes(dot.encode() if form == "dot" else render(dot, "png" if form == "png" else "svg"))
+            paths.append(path)
+    return paths

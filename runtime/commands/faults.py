@@ -1,0 +1,63 @@
+"""Exit codes, and the one sentence a person reads when something is wrong. Never a traceback.
+
+0    all is well
+1    the run or the arena failed: a rule raised, or Accord itself has a fault
+2    a spec has problems, or an argument is wrong
+3    undetermined: kept for checks that can neither prove nor refute
+4    the network: the port is in use, or nobody listens there
+130  ended by Ctrl-C
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+OK: Final = 0
+FAILED: Final = 1
+PROBLEMS: Final = 2
+UNDETERMINED: Final = 3
+NETWORK: Final = 4
+INTERRUPTED: Final = 130
+
+
+class CommandError(Exception):
+    """A command cannot go on; ``code`` is its exit code, the text one sentence for a person."""
+
+    def __init__(self, text: str, code: int = PROBLEMS) -> None:
+        self.code = code
+        super().__init__(text)
+
+
+def only(error: BaseException) -> BaseException:
+    """Return the one exception in a group of one, at any depth; the error itself if it is no such group."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
+def sentence(error: BaseException) -> tuple[str, int] | None:
+    """Return what to print for an error that is a person's or the world's fault, and the exit code; else None."""
+    if isinstance(error, CommandError):
+        return str(error), error.code
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted", INTERRUPTED
+    if isinstance(error, ImportError):
+        cause = error.__cause__ if isinstance(error.__cause__, ImportError) else error
+        return f"{cause}: the installation is not whole, see accord doctor", FAILED
+    from machines.library import RulesError, SpecNotFound
+    from machines.problems import SpecError
+    from machines.settings import SettingError
+    from runtime.journal import JournalError
+    from runtime.players import PlayerKindError
+    from runtime.replay import ReplayError
+    from runtime.streams import NetworkError
+
+    match error:
+        case SpecError():
+            return str(error), PROBLEMS
+        case SpecNotFound() | RulesError() | SettingError() | JournalError() | PlayerKindError() | ReplayError():
+            return str(error), PROBLEMS
+        case NetworkError():
+            return str(error), NETWORK
+        case _:
+            return None

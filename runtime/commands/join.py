@@ -1,0 +1,120 @@
+"""``accord join``: a role that connects, with a player who decides."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from machines.effects import Ended
+from machines.values import plain
+from runtime.client import join as join_role
+from runtime.commands.faults import FAILED, OK, CommandError
+from runtime.commands.options import (
+    BackendOption,
+    JournalPath,
+    Json,
+    Level,
+    LogJson,
+    NoJournal,
+    Rules,
+    Seed,
+    Settings,
+    address_of,
+    addresses_of,
+    chosen_role,
+    loaded,
+    program,
+    seed_of,
+    settings_of,
+)
+from runtime.commands.output import note, put, put_json, set_up_log
+from runtime.commands.results import result_lines
+from runtime.commands.running import journal as opened_journal
+from runtime.commands.running import journal_path, run
+from runtime.journal import Journal
+from runtime.players import check_kind, default_kind, open_player
+
+
+def join(
+    spec: str,
+    address: str,
+    /,
+    *,
+    name: str = "player",
+    player: str | None = None,
+    role: str | None = None,
+    to: Annotated[list[str], Parameter(negative=())] = [],  # noqa: B006 (cyclopts makes a new list)
+    seed: Seed = None,
+    settings: Settings = [],  # noqa: B006
+    rules: Rules = [],  # noqa: B006
+    backend: BackendOption = "asyncio",
+    journal: JournalPath = None,
+    no_journal: NoJournal = False,
+    log: Level = "warning",
+    log_json: LogJson = False,
+    json: Json = False,
+) -> int:
+    """Connect a role to a server and play until its protocol ends.
+
+    Exit code 0 if the protocol came to its end, 1 if the run failed, 4 if nobody listens there.
+
+    Parameters
+    ----------
+    spec
+        The name of a shipped spec, or a path.
+    address
+        HOST:PORT of the first role that this one connects to.
+    name
+        The player's name.
+    player
+        Who decides: a kind that accord show SPEC lists, exec:COMMAND, python:MODULE:CLASS or human. The game's own
+        choice if left out.
+    role
+        The role to run; the first that connects if left out.
+    to
+        ROLE=HOST:PORT of a further role that this one connects to.
+    """
+    set_up_log(log, as_json=log_json)
+    overridden = settings_of(settings)
+    loaded_spec = loaded(spec, overridden, rules)
+    connecting = tuple(loaded_spec.connects)
+    chosen = chosen_role(loaded_spec, role, connecting, "connects to another")
+    targets = loaded_spec.connects[chosen]
+    addresses = {targets[0]: address_of(address)} | addresses_of(to, targets)
+    for missing in (target for target in targets if target not in addresses):
+        raise CommandError(f"{chosen} connects to {missing} too: give its address with --to {missing}=HOST:PORT")
+    kind = player or default_kind(loaded_spec)
+    check_kind(kind, loaded_spec)
+    number = seed_of(seed)
+    made = program(loaded_spec, chosen, rules)
+    my = {"name": name}
+
+    async def take_part(book: Journal | None) -> Ended:
+        async with open_player(kind, spec=loaded_spec, name=name, seed=number) as decider:
+            return await join_role(made, addresses, decider, seed=number, my=my, journal=book)
+
+    with opened_journal(
+        journal,
+        no_journal,
+        name=spec,
+        spec=loaded_spec,
+        role=chosen,
+        seed=number,
+        settings=overridden,
+        rules=rules,
+        backend=backend,
+        my=my,
+    ) as book:
+        ended = run(partial(take_part, book), backend)
+    if json:
+        result: dict[str, Any] = {"spec": loaded_spec.protocol, "role": chosen, "name": name, "player": kind}
+        result |= {"seed": number, "result": plain(ended.value), "failed": ended.failed}
+        put_json({**result, "journal": journal_path(book), "backend": backend})
+    else:
+        for line in result_lines(loaded_spec, ended):
+            put(line)
+        if book is not None:
+            note(f"journal {book.path}")
+    return FAILED if ended.failed is not None else OK

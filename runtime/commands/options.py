@@ -1,0 +1,153 @@
+"""Options that several commands share, and the loading of a spec that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from machines.library import load, rules_modules
+from machines.model import Spec
+from machines.problems import near
+from machines.table import Program
+from runtime.commands.faults import CommandError
+
+Json = Annotated[bool, Parameter(name="--json", help="Write one JSON object to standard output.")]
+Settings = Annotated[
+    list[str],
+    Parameter(name=["--set"], help="Override a setting, as in --set 'reply=2 s'; may be given again.", negative=()),
+]
+Rules = Annotated[
+    list[str],
+    Parameter(name=["--rules"], help="Allow a module of rules that is not shipped; this runs its code.", negative=()),
+]
+Backend = Literal["asyncio", "trio", "uvloop"]
+BackendOption = Annotated[Backend, Parameter(help="The event loop.")]
+Seed = Annotated[int | None, Parameter(help="What chance depends on; drawn and reported if left out.")]
+Level = Annotated[
+    Literal["debug", "info", "warning", "error"], Parameter(name="--log", help="What is logged to standard error.")
+]
+LogJson = Annotated[bool, Parameter(name="--log-json", help="Log as JSON Lines.")]
+JournalPath = Annotated[
+    Path | None, Parameter(name="--journal", help="The journal: a new file, or a folder to put it in.")
+]
+NoJournal = Annotated[bool, Parameter(name="--no-journal", help="Keep no journal.")]
+
+SEED_MAX = (1 << 63) - 1  # A seed is a value of the spec language, which has 64 bits.
+
+
+def settings_of(given: Sequence[str]) -> dict[str, str]:
+    """Return settings given as ``name=value`` by name.
+
+    Raises:
+        CommandError: one has no equals sign, or a name is given twice.
+    """
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        name = name.strip()
+        if not equals or not name:
+            raise CommandError(f"--set {text!r} is not of the form name=value, as in --set 'reply=2 s'")
+        if name in found:
+            raise CommandError(f"the setting {name!r} is given twice")
+        found[name] = value.strip()
+    return found
+
+
+def seed_of(given: int | None) -> int:
+    """Return the seed given, or a new one of up to nine digits, short enough to be typed again.
+
+    Raises:
+        CommandError: it is negative or beyond 64 bits.
+    """
+    if given is None:
+        from random import SystemRandom
+
+        return SystemRandom().randrange(1_000_000_000)
+    if not 0 <= given <= SEED_MAX:
+        raise CommandError(f"--seed {given} is not within 0..{SEED_MAX}")
+    return given
+
+
+def program(spec: Spec, role: str, rules: Sequence[str]) -> Program:
+    """Return a role compiled, with its rules imported.
+
+    Raises:
+        RulesError, SpecError: a module cannot be imported, or lacks what the spec calls.
+    """
+    return Program(spec, role, rules_modules(spec, rules))
+
+
+def loaded(name: str, settings: Mapping[str, str], rules: Sequence[str]) -> Spec:
+    """Return a spec that has no problems; what is wrong with one is told as ``accord check`` would.
+
+    Raises:
+        SpecError, SpecNotFound, SettingError, RulesError: see `machines.library.load` and `machines.checks.check`.
+    """
+    from machines.checks import check
+    from machines.problems import SpecError
+
+    spec = load(name, settings, rules)
+    problems = tuple(check(spec, rules_modules(spec, rules)))
+    if problems:
+        raise SpecError(problems)
+    return spec
+
+
+def chosen_role(spec: Spec, given: str | None, fit: Sequence[str], does: str) -> str:
+    """Return the role given, or the first of those that fit; ``does`` says what a fitting role does, for people.
+
+    Raises:
+        CommandError: the role does not exist or does not fit, or none fits.
+    """
+    if given is None:
+        if not fit:
+            raise CommandError(f"{spec.protocol} has no role that {does}")
+        return fit[0]
+    if given not in spec.roles:
+        raise CommandError(f"{spec.protocol} has no role {given!r}: {near(given, spec.roles) or ', '.join(spec.roles)}")
+    if given not in fit:
+        raise CommandError(f"the role {given!r} of {spec.protocol} is none that {does}: {', '.join(fit) or 'none is'}")
+    return given
+
+
+def address_of(text: str, *, what: str = "the address") -> tuple[str, int]:
+    """Return host and port of ``HOST:PORT``; an IPv6 host stands in brackets.
+
+    Raises:
+        CommandError: it is not of that form.
+    """
+    host, colon, port = text.rpartition(":")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    elif ":" in host:
+        colon = ""  # an IPv6 address without brackets: nobody can tell where its port begins
+    if not colon or not host or not port.isdecimal() or not 1 <= int(port) <= 65535:
+        raise CommandError(f"{what} {text!r} is not of the form HOST:PORT, as in 127.0.0.1:8000")
+    return host, int(port)
+
+
+def addresses_of(given: Sequence[str], targets: Sequence[str]) -> dict[str, tuple[str, int]]:
+    """Return addresses given as ``role=HOST:PORT`` by role; ``targets`` are the roles one connects to.
+
+    Raises:
+        CommandError: one is not of that form, or names a role that is not connected to.
+    """
+    found = {}
+    for text in given:
+        role, equals, where = text.partition("=")
+        if not equals:
+            raise CommandError(f"--to {text!r} is not of the form ROLE=HOST:PORT")
+        if role not in targets:
+            raise CommandError(
+                f"--to {text!r}: nothing connects to {role!r} here, only to {', '.join(targets) or 'none'}"
+            )
+        found[role] = address_of(where, what=f"the address of {role}")
+    return found
+
+
+def shown_address(host: str, port: int) -> str:
+    """Return ``HOST:PORT`` as ``address_of`` reads it."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

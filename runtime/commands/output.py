@@ -1,0 +1,72 @@
+"""How commands write: results to standard output, all else to standard error; ``--json`` is one object a line.
+
+What is not the standard library's is imported where it is used: ``accord doctor`` must be able to write where a
+package is missing.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+
+
+def put(text: str = "") -> None:
+    """Write a line of the result."""
+    print(text, flush=True)
+
+
+def put_json(value: Any) -> None:
+    """Write a result as one line of JSON, at once."""
+    import msgspec
+
+    from machines.values import plain
+
+    put(msgspec.json.encode(plain(value)).decode())
+
+
+def note(text: str) -> None:
+    """Tell the person something that is not part of the result."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def table(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return rows as lines with their columns under one another; the last column is not padded."""
+    listed = [tuple(row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*(row[:-1] for row in listed), strict=True)]
+    return ["  ".join([*map(str.ljust, row, widths), row[-1]]).rstrip() for row in listed]
+
+
+class JsonLines(logging.Formatter):
+    """Log records as JSON Lines: time in seconds since 1970, level, logger, text, and the fields of ``extra``."""
+
+    _known = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return a record as one line."""
+        import msgspec
+
+        from machines.values import plain
+
+        line = {"time": record.created, "level": record.levelname.lower(), "logger": record.name}
+        line["text"] = record.getMessage()
+        line |= {name: plain(value) for name, value in vars(record).items() if name not in self._known}
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return msgspec.json.encode(line).decode()
+
+
+def set_up_log(level: str, *, as_json: bool) -> None:
+    """Send the log of a level (a key of LEVELS) and above to standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    if as_json:
+        handler.setFormatter(JsonLines())
+    else:
+        handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+    root = logging.getLogger("accord")
+    root.handlers[:] = [handler]
+    root.setLevel(LEVELS[level])
+    root.propagate = False

@@ -1,0 +1,148 @@
+"""``accord play``: a whole game, server and players, in one process."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from machines.library import load, rules_modules
+from machines.values import plain
+from runtime.arena import GameResult, Outcome, Seated
+from runtime.arena import play as play_game
+from runtime.commands.casting import Cast, cast
+from runtime.commands.faults import FAILED, OK
+from runtime.commands.options import (
+    BackendOption,
+    JournalPath,
+    Json,
+    Level,
+    LogJson,
+    NoJournal,
+    Rules,
+    Seed,
+    Settings,
+    loaded,
+    seed_of,
+    settings_of,
+)
+from runtime.commands.output import note, put, put_json, set_up_log
+from runtime.commands.progress import Progress
+from runtime.commands.results import result_lines
+from runtime.commands.running import journal as opened_journal
+from runtime.commands.running import journal_path, run
+from runtime.journal import Journal
+from runtime.players import derived_seed
+
+
+def play(
+    spec: str,
+    /,
+    *,
+    players: int | None = None,
+    player: Annotated[list[str], Parameter(negative=())] = [],  # noqa: B006 (cyclopts makes a new list)
+    seed: Seed = None,
+    role: str | None = None,
+    settings: Settings = [],  # noqa: B006
+    rules: Rules = [],  # noqa: B006
+    backend: BackendOption = "asyncio",
+    journal: JournalPath = None,
+    no_journal: NoJournal = False,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
+    log: Level = "error",
+    log_json: LogJson = False,
+    json: Json = False,
+) -> int:
+    """Play a whole game over loopback TCP: a server, and players who join one after another.
+
+    The same seed gives the same game. Exit code 0 if the game came to its end, whoever cheated or failed in it; 1 if
+    the server's run failed.
+
+    Parameters
+    ----------
+    spec
+        The name of a shipped spec, or a path.
+    players
+        How many play; as few as the game allows if left out. No seat is kept open for more.
+    player
+        Who decides for a player: a kind that accord show SPEC lists, exec:COMMAND, python:MODULE:CLASS or human. May
+        be given again, for one player after another; the rest are of the game's own choice.
+    role
+        The players' role, if several connect.
+    quiet
+        Show nothing of the game but its result.
+    """
+    set_up_log(log, as_json=log_json)
+    overridden = settings_of(settings)
+    chosen = cast(loaded(spec, overridden, rules), overridden, players, player, role)
+    number = seed_of(seed)
+    seats = [
+        Seated(name, kind, derived_seed(number, "player", index))
+        for index, (name, kind) in enumerate(zip(chosen.names, chosen.kinds, strict=True))
+    ]
+    # Read again as the journal says it, so that a replay is of the very same spec.
+    narrowed = load(spec, chosen.settings, rules)
+    alone = narrowed.roles[chosen.server].machines["main"].parameters
+    progress = None if quiet else Progress(narrowed, seats)
+
+    async def game(book: Journal | None) -> GameResult:
+        return await play_game(
+            narrowed,
+            rules_modules(narrowed, rules),
+            seats,
+            server=chosen.server,
+            client=chosen.client,
+            seed=number,
+            journal=book,
+            observe=progress,
+        )
+
+    with opened_journal(
+        journal,
+        no_journal or bool(alone),
+        name=spec,
+        spec=narrowed,
+        role=chosen.server,
+        seed=number,
+        settings=chosen.settings,
+        rules=rules,
+        backend=backend,
+    ) as book:
+        result = run(partial(game, book), backend)
+    failed = result.ended.failed if result.ended is not None else None
+    if json:
+        put_json(_facts(chosen, result, number, journal_path(book), backend))
+    else:
+        for line in _lines(chosen, result):
+            put(line)
+        told = f"seed {number}, {result.seconds:.2f} s"
+        note(told if book is None else f"{told}, journal {book.path}")
+    return FAILED if failed is not None else OK
+
+
+def _facts(chosen: Cast, result: GameResult, seed: int, journal: str | None, backend: str) -> dict[str, Any]:
+    ended = result.ended
+    return {
+        "spec": chosen.spec.protocol,
+        "result": plain(ended.value) if ended is not None else None,
+        "failed": ended.failed if ended is not None else None,
+        "seed": seed,
+        "journal": journal,
+        "backend": backend,
+        "seconds": round(result.seconds, 3),
+        "players": [_player(outcome) for outcome in result.players],
+    }
+
+
+def _player(outcome: Outcome) -> dict[str, Any]:
+    return {"name": outcome.name, "kind": outcome.kind, "result": plain(outcome.value), "failed": outcome.failed}
+
+
+def _lines(chosen: Cast, result: GameResult) -> list[str]:
+    kinds = ", ".join(f"{outcome.name} ({outcome.kind})" for outcome in result.players)
+    lines = [f"{chosen.spec.protocol}: {kinds}"]
+    if result.ended is not None:
+        lines += result_lines(chosen.spec, result.ended)
+    lines += [f"{outcome.name} failed: {outcome.failed}" for outcome in result.players if outcome.failed is not None]
+    return lines

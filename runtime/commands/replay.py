@@ -1,0 +1,61 @@
+"""``accord replay``: a run again, from its journal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from runtime.commands.faults import FAILED, OK
+from runtime.commands.options import Json, Rules
+from runtime.commands.output import put, put_json
+from runtime.replay import replay as run_again
+
+
+def replay(
+    journal: Path,
+    /,
+    *,
+    spec: str | None = None,
+    force: bool = False,
+    rules: Rules = [],  # noqa: B006 (cyclopts makes a new list)
+    json: Json = False,
+) -> int:
+    """Feed a journal's inputs to new sessions and compare what they do with what was recorded, value for value.
+
+    Exit code 0 if all agrees, 1 if not: then the first difference is told.
+
+    Parameters
+    ----------
+    journal
+        The journal of a run, as play, serve and join keep them.
+    spec
+        Use this spec instead of the one that the journal names.
+    force
+        Replay though the spec's text is not the one that ran.
+    """
+    result = run_again(journal, spec, force=force, rules=rules)
+    difference = result.difference
+    if json:
+        put_json(
+            {
+                "journal": journal,
+                "spec": result.head.spec,
+                "role": result.head.role,
+                "seed": result.head.seed,
+                "agrees": difference is None,
+                "inputs": result.inputs,
+                "sessions": result.sessions,
+                "complete": result.complete,
+                "endings": result.endings,
+                "difference": difference,
+            }
+        )
+        return FAILED if difference else OK
+    if difference is not None:
+        put(f"{journal}: {difference}")
+        return FAILED
+    put(f"{result.head.protocol} ({result.head.role}), seed {result.head.seed}: {result.inputs} inputs, all agree")
+    for ending in result.endings:
+        put(f"ended: {ending.failed}" if ending.failed else f"result: {ending.value}")
+    if not result.complete:
+        put("the journal has no end: the run died, or still runs")
+    return OK

@@ -1,0 +1,142 @@
+"""``accord serve``: a role that listens."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from machines.effects import Ended
+from machines.values import plain
+from runtime.commands.faults import FAILED, OK
+from runtime.commands.options import (
+    BackendOption,
+    JournalPath,
+    Json,
+    Level,
+    LogJson,
+    NoJournal,
+    Rules,
+    Seed,
+    Settings,
+    addresses_of,
+    chosen_role,
+    loaded,
+    program,
+    seed_of,
+    settings_of,
+    shown_address,
+)
+from runtime.commands.output import note, put, put_json, set_up_log
+from runtime.commands.results import result_lines
+from runtime.commands.running import journal as opened_journal
+from runtime.commands.running import journal_path, run
+from runtime.journal import Journal
+from runtime.players import check_kind, default_kind, open_player
+from runtime.server import serve as serve_role
+
+
+def serve(
+    spec: str,
+    /,
+    *,
+    role: str | None = None,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    to: Annotated[list[str], Parameter(negative=())] = [],  # noqa: B006 (cyclopts makes a new list)
+    player: str | None = None,
+    name: str = "server",
+    seed: Seed = None,
+    settings: Settings = [],  # noqa: B006
+    rules: Rules = [],  # noqa: B006
+    backend: BackendOption = "asyncio",
+    journal: JournalPath = None,
+    no_journal: NoJournal = False,
+    log: Level = "info",
+    log_json: LogJson = False,
+    json: Json = False,
+) -> int:
+    """Run a role that listens until its protocol ends, or for ever if it has a session for each connection.
+
+    With --json the first line is {"listening": "HOST:PORT", ...} as soon as the port is taken, the next the result.
+    Exit code 0 if the protocol came to its end, 1 if the run failed, 4 if the port is in use.
+
+    Parameters
+    ----------
+    spec
+        The name of a shipped spec, or a path.
+    role
+        The role to run; the first that listens if left out.
+    host
+        The address to listen on; 0.0.0.0 for all of this machine's.
+    port
+        The port to listen on; 0 for any that is free.
+    to
+        ROLE=HOST:PORT of a role that this one connects to.
+    player
+        Who decides, if this role asks; see accord show SPEC.
+    name
+        What the spec's my.name is.
+    """
+    set_up_log(log, as_json=log_json)
+    overridden = settings_of(settings)
+    loaded_spec = loaded(spec, overridden, rules)
+    chosen = chosen_role(loaded_spec, role, loaded_spec.listeners(), "listens")
+    addresses = addresses_of(to, loaded_spec.connects.get(chosen, ()))
+    kind = player or default_kind(loaded_spec)
+    check_kind(kind, loaded_spec)
+    number = seed_of(seed)
+    made = program(loaded_spec, chosen, rules)
+    facts = {"spec": loaded_spec.protocol, "role": chosen, "seed": number}
+
+    def told(session: int, ended: Ended) -> None:
+        if json:
+            put_json({**facts, "session": session, "result": plain(ended.value), "failed": ended.failed})
+        else:
+            put(f"session {session} {'failed: ' + ended.failed if ended.failed else 'ended: ' + str(ended.value)}")
+
+    async def listen(book: Journal | None) -> Ended:
+        def listening(taken: int) -> None:
+            where = shown_address(host, taken)
+            if json:
+                put_json({"listening": where, "host": host, "port": taken, **facts, "journal": journal_path(book)})
+            else:
+                note(f"{loaded_spec.protocol}: {chosen} listens on {where}, seed {number}")
+
+        async with open_player(kind, spec=loaded_spec, name=name, seed=number) as decider:
+            return await serve_role(
+                made,
+                host,
+                port,
+                seed=number,
+                my={"name": name},
+                addresses=addresses,
+                player=decider,
+                journal=book,
+                on_listening=listening,
+                on_ended=told if made.per_connection else None,
+            )
+
+    with opened_journal(
+        journal,
+        no_journal,
+        name=spec,
+        spec=loaded_spec,
+        role=chosen,
+        seed=number,
+        settings=overridden,
+        rules=rules,
+        backend=backend,
+        my={"name": name},
+    ) as book:
+        ended = run(partial(listen, book), backend)
+    result: dict[str, Any] = {**facts, "result": plain(ended.value), "failed": ended.failed}
+    if json:
+        put_json({**result, "journal": journal_path(book), "backend": backend})
+    else:
+        for line in result_lines(loaded_spec, ended):
+            put(line)
+        if book is not None:
+            note(f"journal {book.path}")
+    return FAILED if ended.failed is not None else OK

@@ -1,0 +1,122 @@
+"""``accord show``: what is in a spec."""
+
+from __future__ import annotations
+
+from math import isinf
+from typing import Any
+
+import msgspec
+
+from machines.bodies import compile_message
+from machines.library import RulesError, load
+from machines.model import Machine, Message, Role, Setting, Spec
+from machines.values import plain
+from runtime.commands.faults import OK
+from runtime.commands.options import Json, Rules
+from runtime.commands.output import put, put_json, table
+from runtime.players import default_kind, kinds
+
+
+def show(spec: str, /, *, rules: Rules = [], json: Json = False) -> int:  # noqa: B006 (cyclopts makes a new list)
+    """Show what is in a spec: its roles and their machines, its messages, its settings, and who can play it.
+
+    Parameters
+    ----------
+    spec
+        The name of a shipped spec, or a path.
+    """
+    facts = _facts(load(spec, rules=rules))
+    if json:
+        put_json(facts)
+        return OK
+    put(f"{facts['protocol']}: {facts['title']}")
+    put(f"{facts['file']}, framing {facts['framing']}")
+    for role in facts["roles"]:
+        put()
+        put(f"role {role['name']}, {role['does']}")
+        for machine in role["machines"]:
+            put(f"  {machine['name']}: {' '.join(machine['states'])}")
+    put()
+    put("messages")
+    for line in table((m["from"] + " > " + m["to"], m["name"], m["example"]) for m in facts["messages"]):
+        put(f"  {line}")
+    if facts["settings"]:
+        put()
+        put("settings")
+        for line in table((s["name"], s["value"], s["kind"]) for s in facts["settings"]):
+            put(f"  {line}")
+    put()
+    put("players")
+    for line in table((p["kind"] + (" *" if p["default"] else ""), p["does"]) for p in facts["players"]):
+        put(f"  {line}")
+    return OK
+
+
+def _facts(spec: Spec) -> dict[str, Any]:
+    try:
+        known, default = kinds(spec), default_kind(spec)
+    except RulesError:  # a spec may be looked at where it cannot be run
+        known, default = {}, ""
+    return {
+        "protocol": spec.protocol,
+        "title": spec.title,
+        "file": spec.file,
+        "framing": spec.wire.framing,
+        "rules": [name for name, _ in spec.rules],
+        "connects": spec.connects,
+        "roles": [_role(spec, role) for role in spec.roles.values()],
+        "messages": [_message(spec, message) for message in spec.messages.values()],
+        "settings": [_setting(setting) for setting in spec.settings.values()],
+        "players": [{"kind": kind, "does": does, "default": kind == default} for kind, does in known.items()],
+    }
+
+
+def _role(spec: Spec, role: Role) -> dict[str, Any]:
+    targets = spec.connects.get(role.name, ())
+    does = [f"connects to {', '.join(targets)}"] if targets else []
+    does += ["listens"] if role.name in spec.listeners() else []
+    return {
+        "name": role.name,
+        "does": " and ".join(does) or "alone",
+        "machines": [_machine(machine) for machine in role.machines.values()],
+    }
+
+
+def _machine(machine: Machine) -> dict[str, Any]:
+    call = f"{machine.name}({', '.join(machine.parameters)})" if machine.parameters else machine.name
+    return {"name": call, "states": list(machine.states), "always": machine.always is not None}
+
+
+def _message(spec: Spec, message: Message) -> dict[str, Any]:
+    to = dict.fromkeys(peer for sender in message.senders for peer in spec.peers_of(sender))
+    shape = compile_message(message, spec.types)
+    return {
+        "name": message.name,
+        "from": ", ".join(message.senders),
+        "to": ", ".join(to),
+        "holes": list(shape.holes),
+        "example": msgspec.json.encode(plain(shape.example())).decode(),
+        "schema": shape.json_schema(),
+        "urgent": message.urgent,
+    }
+
+
+def _setting(setting: Setting) -> dict[str, Any]:
+    return {"name": setting.name, "value": written(setting), "kind": setting.kind}
+
+
+def written(setting: Setting) -> str:
+    """Return a setting's value as it is written in a spec or after ``--set``."""
+    value = setting.value
+    match setting.kind:
+        case "duration":
+            if isinf(value):
+                return "never"
+            for unit, seconds in (("h", 3600.0), ("min", 60.0), ("s", 1.0)):
+                if value >= seconds and (value / seconds).is_integer():
+                    return f"{value / seconds:g} {unit}"
+            return f"{value * 1000:g} ms" if value < 1 else f"{value:g} s"
+        case "bool":
+            return "true" if value else "false"
+        case _:
+            return str(value)

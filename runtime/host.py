@@ -1,0 +1,450 @@
+"""A host owns one session: it hands it what comes, at what time, and carries out what it asks for, in order.
+
+    connections ── bytes, loss ──▶ ┌──────┐ ── inputs ──▶ ┌─────────┐
+    clock ──────── it is time ───▶ │ Host │               │ Session │
+    player ─────── answers ──────▶ └──────┘ ◀── effects ─ └─────────┘
+                                      │
+                                      ├──▶ journal: every input, what it took and led to
+                                      └──▶ log: notes
+
+Inputs are handled where they arise, in no task of their own; only the player's decisions run as tasks. Nothing that
+goes wrong in a session gets out of its host: the session then ends as failed by the arena, with a journal line, its
+connections are closed, and other sessions go on.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from math import inf
+from typing import Any, Final, Protocol
+
+import anyio
+from anyio.abc import TaskGroup
+
+from machines.effects import Ask, Cancel, Drop, Effect, Ended, Heard, Note, Pause, Resume, Send
+from machines.session import Program, Session
+from runtime.clock import Clock
+from runtime.journal import FLUSH_SECONDS, Kind
+from runtime.players import DecisionError, EndlessAnswer, Player, RawAnswer, Vanish
+from runtime.streams import Connection, NetworkError
+
+log = logging.getLogger("accord.session")
+
+# How long the end of a session waits for its last bytes to get out and its peers to close: each connection limits
+# itself (FLUSH_SECONDS, LINGER_SECONDS), this is the end of all patience.
+DRAIN_SECONDS: Final = 5.0
+CANCEL_DRAIN_SECONDS: Final = 1.0  # the same when somebody wants it to stop now
+LAG_SECONDS: Final = 0.1  # from here on a late loop is worth a warning
+_LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+
+
+class JournalWriter(Protocol):
+    """What a host needs of `runtime.journal.Journal`."""
+
+    def write(
+        self,
+        kind: Kind,
+        now: float,
+        took: Sequence[tuple[str, str, str, str]],
+        out: Sequence[Effect],
+        *,
+        session: int = 0,
+        peer: int | None = None,
+        data: bytes | None = None,
+        number: int | None = None,
+        value: Any = None,
+        why: str | None = None,
+        seed: int | None = None,
+        my: Mapping[str, Any] | None = None,
+        lag: float = 0.0,
+    ) -> None:
+        """Note one input of a session, the transitions it took, and the effects it led to."""
+
+    def flush(self) -> None:
+        """Hand all lines so far to the operating system."""
+
+
+class Host:
+    """Runs one session. ``number`` tells sessions of one process apart, in the journal and the log.
+
+    ``player`` answers questions; without one they count as failed. ``observe`` sees every effect, after it was
+    carried out. ``seed`` and ``my`` are those that the session was made with, for the journal.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        clock: Clock,
+        tasks: TaskGroup,
+        *,
+        name: str = "session",
+        number: int = 0,
+        player: Player | None = None,
+        journal: JournalWriter | None = None,
+        observe: Callable[[Effect], None] | None = None,
+        seed: int = 0,
+        my: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.session = session
+        self.name = name
+        self.ended: Ended | None = None
+        self._clock = clock
+        self._tasks = tasks
+        self._number = number
+        self._player = player
+        self._journal = journal
+        self._observe = observe
+        self._seed = seed
+        self._my = my
+        self._alarm = clock.alarm(self._wake)
+        self._flush_at = inf
+        self._connections: dict[int, Connection] = {}  # those the session may still write to, by seat
+        self._unreleased: set[Connection] = set()
+        self._questions: dict[int, anyio.CancelScope] = {}
+        self._over = anyio.Event()
+        self._released = anyio.Event()
+
+    # -- what comes in -----------------------------------------------------------------------------------------------
+
+    def start(self, connections: Sequence[Connection] = ()) -> None:
+        """Start the session; ``connections`` are its first seats, in order."""
+        for seat, connection in enumerate(connections):
+            self._attach(seat, connection)
+        now = self._clock.now()
+        self._input("start", now, partial(self.session.start, now), {"seed": self._seed, "my": self._my})
+
+    def connect(self, connection: Connection, on_closed: Callable[[], None] | None = None) -> None:
+        """Take in a connection; ``on_closed`` is called once it is released."""
+        now = self._clock.now()
+
+        def call() -> list[Effect]:
+            seat, effects = self.session.connect(now)
+            self._attach(seat, connection, on_closed)
+            what["peer"] = seat
+            return effects
+
+        what: dict[str, Any] = {}
+        self._input("connect", now, call, what)
+        if connection not in self._unreleased:  # the session broke before it had a seat
+            connection.start(_ignore, _ignore, on_closed or _nothing)
+            connection.abort()
+
+    def give_up(self, connections: Sequence[Connection], why: str) -> None:
+        """End the session as failed before it has started, and close these connections."""
+        for seat, connection in enumerate(connections):
+            self._attach(seat, connection)
+        log.error("%s: %s", self.name, why)
+        self._end(Ended(None, why))
+
+    def _attach(self, seat: int, connection: Connection, on_closed: Callable[[], None] | None = None) -> None:
+        self._connections[seat] = connection
+        self._unreleased.add(connection)
+        log.debug("%s: peer %d is %s", self.name, seat, connection.name)
+
+        def released() -> None:
+            self._unreleased.discard(connection)
+            if not self._unreleased and self.ended is not None:
+                self._released.set()
+            if on_closed is not None:
+                on_closed()
+
+        connection.start(partial(self._receive, seat), partial(self._lose, seat), released)
+
+    def _receive(self, seat: int, chunk: bytes) -> None:
+        # As `_input`, spelt out: this is where nearly all the time of a run is spent.
+        if self.ended is not None:
+            return
+        now = self._clock.stamp()
+        session = self.session
+        try:
+            effects = session.receive(seat, chunk, now)
+        except Exception as error:
+            self._broke("bytes", now, error, {"peer": seat, "data": chunk})
+            return
+        if self._journal is not None:
+            lag = self._clock.now() - now
+            self._journal.write(
+                "bytes", now, session.took, effects, session=self._number, peer=seat, data=chunk, lag=lag
+            )
+            if self._flush_at == inf:
+                self._flush_at = now + FLUSH_SECONDS
+        self._carry_out(effects)
+        self._set_alarm()
+
+    def _lose(self, seat: int, why: str) -> None:
+        if self.ended is not None:
+            return
+        now = self._clock.stamp()
+        log.info("%s: peer %d: its connection ended%s", self.name, seat, f": {why}" if why else "")
+        self._input("lost", now, partial(self.session.lose, seat, now), {"peer": seat, "why": why or None})
+        connection = self._connections.pop(seat, None)
+        if connection is not None:
+            connection.close_after_flush()
+
+    def _wake(self) -> None:
+        if self.ended is not None:
+            return
+        now = self._clock.now()
+        if now >= self._flush_at:
+            self._flush_at = inf
+            if self._journal is not None:
+                self._journal.flush()
+        deadline = self.session.deadline
+        if deadline is not None and deadline <= now:
+            self._input("tick", now, partial(self.session.tick, now), {"lag": now - deadline})
+        else:
+            self._set_alarm()
+
+    def _input(self, kind: Kind, now: float, call: Callable[[], list[Effect]], what: Mapping[str, Any] = {}) -> None:
+        if self.ended is not None:
+            return
+        try:
+            effects = call()
+        except Exception as error:
+            self._broke(kind, now, error, what)
+            return
+        if self._journal is not None:
+            self._journal.write(kind, now, self.session.took, effects, session=self._number, **what)
+            if self._flush_at == inf:
+                self._flush_at = now + FLUSH_SECONDS
+        self._carry_out(effects)
+        self._set_alarm()
+
+    def _set_alarm(self) -> None:
+        if self.ended is not None:
+            return
+        due = self.session.deadline
+        if due is None or self._flush_at < due:
+            due = self._flush_at
+        self._alarm.set(due)
+
+    # -- what goes out -----------------------------------------------------------------------------------------------
+
+    def _carry_out(self, effects: Sequence[Effect]) -> None:
+        try:
+            for effect in effects:
+                if type(effect) is Send:  # by far the most frequent, so first and by hand
+                    connection = self._connections.get(effect.peer)
+                    if connection is not None:
+                        connection.send(effect.data)
+                else:
+                    self._do(effect)
+                if self._observe is not None:
+                    self._show(effect)
+        except Exception as error:
+            self._fail(error)
+        ended = self.session.ended
+        if ended is not None:
+            self._end(ended)
+
+    def _do(self, effect: Effect) -> None:
+        match effect:
+            case Note(level, text, peer):
+                who = "" if peer is None else f"peer {peer}: "
+                log.log(_LEVELS[level], "%s: %s%s", self.name, who, text)
+            case Drop(peer, why):
+                log.info("%s: peer %d is dropped: %s", self.name, peer, why)
+                connection = self._connections.pop(peer, None)
+                if connection is not None:
+                    connection.close_after_flush()
+            case Pause(peer):
+                if peer in self._connections:
+                    self._connections[peer].pause()
+            case Resume(peer):
+                if peer in self._connections:
+                    self._connections[peer].resume()
+            case Ask(number):
+                scope = self._questions[number] = anyio.CancelScope()
+                self._tasks.start_soon(self._decide, effect, scope, name=f"question {number}")
+            case Cancel(number):
+                if number in self._questions:
+                    self._questions[number].cancel()
+            case Heard(_, message, holes):
+                if self._player is not None:
+                    try:
+                        self._player.heard(message, holes)
+                    except Exception as error:
+                        log.warning("%s: the player failed to take note of %s: %s", self.name, message, _said(error))
+            case Send() | Ended():
+                pass  # sent above; an end is seen on the session, once all its effects are carried out
+
+    def _show(self, effect: Effect) -> None:
+        assert self._observe is not None, "somebody looks on"
+        try:
+            self._observe(effect)
+        except Exception as error:
+            log.warning("%s: who looked on failed, and looks on no more: %s", self.name, _said(error))
+            self._observe = None
+
+    # -- decisions ---------------------------------------------------------------------------------------------------
+
+    async def _decide(self, ask: Ask, scope: anyio.CancelScope) -> None:
+        answer: Any = None
+        why: str | None = None
+        with scope:
+            try:
+                if self._player is None:
+                    raise DecisionError("this role has no player")
+                answer = await self._player.decide(ask.question, ask.arguments, ask.messages, ask.seconds)
+                if isinstance(answer, RawAnswer | EndlessAnswer | Vanish):
+                    await self._misbehave(answer)
+            except DecisionError as error:
+                why = str(error)
+            except Exception as error:
+                why = _said(error)
+                log.debug("%s: where the player failed", self.name, exc_info=True)
+        self._questions.pop(ask.number, None)
+        if scope.cancelled_caught or isinstance(answer, RawAnswer | EndlessAnswer | Vanish):
+            return
+        now = self._clock.now()
+        if why is None:
+            call = partial(self.session.answer, ask.number, answer, now)
+            self._input("answer", now, call, {"number": ask.number, "value": answer})
+        else:
+            call = partial(self.session.answer_failed, ask.number, why, now)
+            self._input("failed", now, call, {"number": ask.number, "why": why})
+
+    async def _misbehave(self, misdeed: RawAnswer | EndlessAnswer | Vanish) -> None:
+        """Do to the first peer what a bad player does; the session learns of it only by what comes back."""
+        connection = self._connections.get(0)
+        if connection is None:
+            return
+        match misdeed:
+            case RawAnswer(data):
+                connection.send(data)
+            case EndlessAnswer(opening, chunk, pause, bytes_max):
+                connection.send(opening)
+                for _ in range(bytes_max // len(chunk)):
+                    await anyio.sleep(pause)
+                    if self._connections.get(0) is not connection:
+                        return
+                    connection.send(chunk)
+            case Vanish():
+                self._connections.pop(0)
+                connection.close_after_flush()
+                self._lose(0, "the player hung up")
+
+    # -- the end -----------------------------------------------------------------------------------------------------
+
+    async def over(self) -> Ended:
+        """Wait until the session has ended, and return how."""
+        await self._over.wait()
+        assert self.ended is not None, "what is over has ended"
+        return self.ended
+
+    async def release(self) -> None:
+        """Close what is left, once its last bytes are out, and wait for that, but not for long.
+
+        A session that has not ended is given up: its connections are closed all the same.
+        """
+        seconds = DRAIN_SECONDS
+        if self.ended is None:
+            seconds = CANCEL_DRAIN_SECONDS
+            log.info("%s: stopped; it waited for: %s", self.name, self.session.where())
+            self._end(Ended(None, "it was stopped"))
+        if self._unreleased:
+            with anyio.move_on_after(seconds, shield=True):
+                await self._released.wait()
+        for connection in tuple(self._unreleased):
+            log.warning("%s: %s did not take its last bytes in time", self.name, connection.name)
+            connection.abort()
+
+    def _end(self, ended: Ended) -> None:
+        if self.ended is not None:
+            return
+        self.ended = ended
+        self._alarm.close()
+        for scope in self._questions.values():
+            scope.cancel()
+        for connection in self._connections.values():
+            connection.close_after_flush()
+        self._connections.clear()
+        if self._journal is not None:
+            self._journal.flush()
+        if not self._unreleased:
+            self._released.set()
+        self._over.set()
+
+    def _broke(self, kind: Kind, now: float, error: Exception, what: Mapping[str, Any]) -> None:
+        """The session raised: nothing of the input was done."""
+        failed = _fault(error)
+        if self._journal is not None:
+            self._journal.write(kind, now, (), [Ended(None, failed)], session=self._number, **what)
+        self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        log.error("%s: %s", self.name, _fault(error))
+        log.debug("%s: where that came from", self.name, exc_info=error)
+        self._end(Ended(None, _fault(error)))
+
+
+def open_host(
+    program: Program,
+    tasks: TaskGroup,
+    clock: Clock,
+    *,
+    number: int = 0,
+    seed: int = 0,
+    my: Mapping[str, Any] | None = None,
+    player: Player | None = None,
+    journal: JournalWriter | None = None,
+    observe: Callable[[Effect], None] | None = None,
+    make: Callable[..., Session] = Session,
+) -> Host:
+    """Return a host with a new session of a role; see `Host`. ``make`` is the session's class."""
+    watch = player is not None or observe is not None
+    session = make(program, seed=seed, my=my or {}, watch=watch)
+    name = f"{program.role.name} {number}" if number else program.role.name
+    return Host(
+        session,
+        clock,
+        tasks,
+        name=name,
+        number=number,
+        player=player,
+        journal=journal,
+        observe=observe,
+        seed=seed,
+        my=my,
+    )
+
+
+async def run_in_group(run: Callable[[TaskGroup], Awaitable[Ended]]) -> Ended:
+    """Return what ``run`` returns, given a task group for as long as it runs.
+
+    Raises:
+        NetworkError: ``run`` raised it; bare, not in a group of exceptions.
+    """
+    async with anyio.create_task_group() as tasks:
+        try:
+            outcome: Ended | NetworkError = await run(tasks)
+        except NetworkError as error:
+            outcome = error
+        tasks.cancel_scope.cancel()
+    if isinstance(outcome, NetworkError):
+        raise outcome
+    return outcome
+
+
+def warn_of_lag(clock: Clock, name: str) -> None:
+    """Say so in the log if this host was too busy to be fair to its peers."""
+    if clock.lag_max > LAG_SECONDS:
+        log.warning("%s: this host was busy: something waited for %.0f ms", name, clock.lag_max * 1000)
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _fault(error: Exception) -> str:
+    return f"a fault of this program, not of a peer: {_said(error)}"
+
+
+def _ignore(_: object) -> None:
+    """Nothing is done with what comes."""
+
+
+def _nothing() -> None:
+    """Nothing is done."""

@@ -1,0 +1,264 @@
+"""A player that is a person at the terminal.
+
+If the spec's game has a view (``rules.views.<module>.shown``) the person sees the board, and if it can list the legal
+answers (``rules.players.<module>.choices``) they are explained, in pages, and picked by number. Without those the
+person fills in the holes of a message one by one, each with its type explained, checked, and asked for again.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, TextIO
+
+import anyio
+import anyio.to_thread
+import msgspec
+
+from machines.bodies import compile_message
+from machines.model import Hole, Pattern, Scalar, Spec
+from machines.types import Mismatch, compile_type
+from machines.values import plain
+from runtime.players import Arguments, DecisionError, companions
+
+PAGE = 20  # Choices shown at a time: with the board above, what a terminal of 24 + 20 lines holds.
+
+
+class Terminal:
+    """Where a person is asked: lines in, text out. Waiting for a line can be cancelled, and no line is lost by that.
+
+    ``read`` blocks until there is a line and returns it, or the empty text at the end; it is called in a thread of its
+    own. With ``interactive``, what was typed before a question was shown is not taken as its answer.
+    """
+
+    def __init__(self, read: Callable[[], str], write: Callable[[str], object], *, interactive: bool) -> None:
+        self.lock = anyio.Lock()  # One question at a time, if several persons share the terminal.
+        self.write = write
+        self._read = read
+        self._interactive = interactive
+        self._lines: deque[str] = deque()
+        self._ended = False
+        self._changed = threading.Condition()
+        self._reader: threading.Thread | None = None
+
+    def forget_typed_ahead(self) -> None:
+        """Drop the lines nobody asked for; they are kept where the input is a file or a pipe."""
+        if self._interactive:
+            with self._changed:
+                self._lines.clear()
+
+    async def line(self) -> str:
+        """Return the next line without its end.
+
+        Raises:
+            DecisionError: the input has ended.
+        """
+        if self._reader is None:
+            # A daemon, because nothing can wake it from reading a terminal.
+            self._reader = threading.Thread(target=self._read_on, name="terminal", daemon=True)
+            self._reader.start()
+        given_up = threading.Event()
+
+        def wait() -> None:
+            with self._changed:
+                self._changed.wait_for(lambda: self._lines or self._ended or given_up.is_set())
+
+        try:
+            await anyio.to_thread.run_sync(wait, abandon_on_cancel=True)
+        finally:
+            given_up.set()
+            with self._changed:
+                self._changed.notify_all()
+        # Taken here, not in the thread, so that a line that comes as the wait is cancelled stays for the next.
+        with self._changed:
+            if self._lines:
+                return self._lines.popleft()
+        raise DecisionError("nobody is at the terminal: its input has ended")
+
+    def _read_on(self) -> None:
+        while True:
+            try:
+                text = self._read()
+            except (OSError, ValueError):  # ValueError: the stream was closed
+                text = ""
+            with self._changed:
+                if text:
+                    self._lines.append(text.rstrip("\r\n"))
+                else:
+                    self._ended = True
+                self._changed.notify_all()
+            if not text:
+                return
+
+
+_own: Terminal | None = None
+
+
+def own_terminal() -> Terminal:
+    """Return the terminal of this process: standard input and standard error; standard output is for results."""
+    global _own
+    if _own is None:
+        _own = Terminal(_line_reader(sys.stdin), _writer(sys.stderr), interactive=sys.stdin.isatty())
+    return _own
+
+
+def _line_reader(stream: TextIO) -> Callable[[], str]:
+    """Return a function that reads a line from the stream's file itself.
+
+    Python's buffered reader holds a lock while it waits; a daemon thread in it would abort the interpreter's exit.
+    """
+    descriptor = stream.fileno()
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    waiting: deque[str] = deque()
+    partial = ""
+
+    def read() -> str:
+        nonlocal partial
+        while not waiting:
+            chunk = os.read(descriptor, 4096)
+            if not chunk:
+                rest, partial = partial, ""
+                return rest
+            *whole, partial = (partial + decoder.decode(chunk)).split("\n")
+            waiting.extend(line + "\n" for line in whole)
+        return waiting.popleft()
+
+    return read
+
+
+def _writer(stream: TextIO) -> Callable[[str], object]:
+    def write(text: str) -> None:
+        stream.write(text)
+        stream.flush()
+
+    return write
+
+
+class Human:
+    """A person called ``name`` who plays a client of the spec at a terminal."""
+
+    def __init__(self, spec: Spec, name: str, terminal: Terminal) -> None:
+        self._spec = spec
+        self._name = name
+        self._terminal = terminal
+        self._views = [module.shown for module in companions(spec, "views") if hasattr(module, "shown")]
+        self._choices = [module.choices for module in companions(spec, "players") if hasattr(module, "choices")]
+
+    async def decide(
+        self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
+    ) -> Any:
+        """Ask the person; see `runtime.players.Player.decide`.
+
+        Raises:
+            DecisionError: the terminal's input has ended.
+        """
+        async with self._terminal.lock:
+            self._terminal.forget_typed_ahead()
+            limit = f" ({seconds:g} s)" if seconds is not None else ""
+            self._say(f"\n{self._name}, {question}{limit}\n")
+            self._show(question, arguments)
+            try:
+                for choices in self._choices:
+                    listed = choices(question, arguments)
+                    if listed:
+                        return await self._pick(listed)
+                return await self._fill_in(arguments, messages)
+            except anyio.get_cancelled_exc_class():
+                self._say("\n(too late: the question is closed)\n")
+                raise
+
+    def heard(self, message: str, holes: dict[str, Any]) -> None:
+        """Show what came; the board where the game has a view of it."""
+        if not self._show(message, tuple(holes.items())):
+            told = ", ".join(f"{name} {_brief(value)}" for name, value in holes.items())
+            self._say(f"{self._name} is told {message}{': ' + told if told else ''}\n")
+
+    def _say(self, text: str) -> None:
+        self._terminal.write(text)
+
+    def _show(self, name: str, arguments: Arguments) -> bool:
+        for shown in self._views:
+            text = shown(name, arguments)
+            if text:
+                self._say(text.rstrip("\n") + "\n")
+                return True
+        return False
+
+    async def _pick(self, choices: Sequence[tuple[str, Any]]) -> Any:
+        """Show the choices a page at a time and return the answer of the one picked."""
+        numbered = list(enumerate(choices, start=1))
+        listed, page = numbered, 0
+        while True:
+            pages = -(-len(listed) // PAGE)
+            for number, (told, _) in listed[page * PAGE : (page + 1) * PAGE]:
+                self._say(f"{number:>5}  {told}\n")
+            more = f", Enter for page {(page + 1) % pages + 1} of {pages}" if pages > 1 else ""
+            words = ", a word for those with it" if len(numbered) > PAGE else ""
+            self._say(f"number{more}{words}: ")
+            text = (await self._terminal.line()).strip()
+            if text.isdecimal() and 1 <= int(text) <= len(numbered):
+                return numbered[int(text) - 1][1][1]
+            if not text:
+                page = (page + 1) % pages
+            elif text.isdecimal():
+                self._say(f"there are 1 to {len(numbered)}\n")
+            else:
+                found = [item for item in numbered if text.lower() in item[1][0].lower()]
+                if not found:
+                    self._say(f"none has {text!r}\n")
+                listed, page = found or numbered, 0
+
+    async def _fill_in(self, arguments: Arguments, messages: tuple[str, ...]) -> Any:
+        """Have a message chosen and its holes filled in."""
+        for name, value in arguments:
+            self._say(f"  {name}: {_brief(value)}\n")
+        name = messages[0]
+        if len(messages) > 1:
+            name = await self._pick([(message, message) for message in messages])
+        message = self._spec.messages[name]
+        shape = compile_message(message, self._spec.types)
+        given = dict(arguments)
+        while True:
+            holes = {hole.name: await self._fill(hole, given) for hole in message.holes}
+            try:
+                shape.build([holes[hole] for hole in shape.holes])
+            except Mismatch as mismatch:  # each fits its hole, but a text may hold what ends it in the message
+                self._say(f"{name} cannot be written so: {mismatch}\n")
+            else:
+                return name, holes
+
+    async def _fill(self, hole: Hole, given: dict[str, Any]) -> Any:
+        shape = compile_type(hole.type, self._spec.types)
+        offered = [given[hole.name]] if hole.name in given else [hole.default] if hole.optional else []
+        enter = f" [Enter: {_brief(offered[0])}]" if offered else ""
+        texts_first = isinstance(hole.type, Pattern) or hole.type == Scalar("string")
+        while True:
+            self._say(f"{hole.name}, {shape.describe()}{enter}: ")
+            text = await self._terminal.line()
+            if offered and not text.strip():
+                return offered[0]
+            wrong: Mismatch | None = None
+            for value in _readings(text, texts_first=texts_first):
+                try:
+                    return shape.freeze(value)
+                except Mismatch as mismatch:
+                    wrong = wrong or mismatch
+            self._say(f"that is not it: {wrong}\n")
+
+
+def _readings(text: str, *, texts_first: bool) -> list[Any]:
+    """Return what a line may mean: the text itself, or the JSON value it is; the likelier first."""
+    try:
+        value = msgspec.json.decode(text.encode("utf-8", "surrogateescape"))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return [text]
+    return [text, value] if texts_first else [value, text]
+
+
+def _brief(value: Any) -> str:
+    text = value if isinstance(value, str) else msgspec.json.encode(plain(value)).decode()
+    return text if len(text) <= 120 else text[:117] + "..."

@@ -1,0 +1,345 @@
+"""The journal of a run: JSON Lines, one for each input of a session, enough to replay the run value for value.
+
+    {"journal":1,"accord":"0.1.0","protocol":"tsuro","spec":"tsuro","sha256":"...","role":"server","seed":1, ...}
+    {"t":812.3,"in":"start","seed":1,"took":[],"out":[]}
+    {"t":812.4,"in":"connect","peer":0,"took":[...],"out":[...]}
+    {"t":812.5,"in":"bytes","peer":0,"raw":"\\"Ann\\"\\n","took":[["main.join","named","JOIN","return"]],"out":[...]}
+    ...
+    {"t":890.0,"end":true,"lines":118}
+
+``t`` is the stamp the session was given, in seconds of a monotone clock; its start came at the date in the first line.
+``in`` is start, connect, bytes, lost, tick, answer or failed. ``s`` numbers the session of a role that runs one for
+each connection; it is left out for the first. ``raw`` is what came, byte for byte: text if it is UTF-8, else
+``{"b64": ...}``. ``took`` lists the transitions (machine, state, event, destination), ``out`` the effects in short
+form, ``lag`` how many seconds after the stamp the loop came to handle the input, if that is a millisecond or more: a
+busy host shows there.
+
+Lines are written in batches, at most FLUSH_SECONDS late and at once when a session ends. A torn last line, from a
+host that died, is passed over when the journal is read.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from math import inf
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import msgspec
+
+from machines import effects
+from machines.effects import Effect
+from machines.values import plain
+
+log = logging.getLogger("accord.journal")
+
+FORMAT = 1
+FLUSH_SECONDS = 0.5
+FLUSH_LINES = 256
+FLUSH_BYTES = 1 << 20
+LAG_SECONDS_MIN = 0.001  # Below, the loop was on time, and a line is the shorter for not saying so.
+
+Kind = Literal["start", "connect", "bytes", "lost", "tick", "answer", "failed"]
+Raw = str | dict[str, str]
+
+
+class JournalError(Exception):
+    """A journal cannot be made or read; the text names the file and the cause."""
+
+
+class Head(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=False):
+    """The first line: what ran. ``settings`` are those a person overrode, as written; ``my`` is the client's own."""
+
+    journal: int
+    accord: str
+    protocol: str
+    spec: str
+    sha256: str
+    role: str
+    seed: int
+    settings: dict[str, str] = {}
+    my: dict[str, Any] = {}
+    rules: list[str] = []
+    started: str = ""
+    backend: str = ""
+
+
+class Line(msgspec.Struct, omit_defaults=True, rename={"kind": "in", "session": "s"}):
+    """One input of a session, and what it led to."""
+
+    t: float
+    kind: Kind
+    session: int = 0
+    peer: int | None = None
+    raw: Raw | None = None
+    number: int | None = None
+    value: Any = None
+    why: str | None = None
+    seed: int | None = None
+    my: dict[str, Any] = {}
+    lag: float = 0.0
+    took: Any = ()
+    out: Any = ()
+
+
+class End(msgspec.Struct):
+    """The last line of a run that came to its end; ``lines`` counts the inputs."""
+
+    t: float
+    end: bool
+    lines: int
+
+
+def raw_of(data: bytes) -> Raw:
+    """Return bytes as a JSON value: text if they are UTF-8."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return {"b64": b64encode(data).decode()}
+
+
+def settled(value: Any) -> Any:
+    """Return a value as it reads once it was written to a journal: what a replay compares."""
+    return msgspec.json.decode(_encode(value))
+
+
+def bytes_of(raw: Raw) -> bytes:
+    """Return the bytes that ``raw_of`` made a JSON value of."""
+    return raw.encode() if isinstance(raw, str) else b64decode(raw["b64"])
+
+
+# A dictionary by class: a match statement costs twice as much, and this is done for each effect of a run.
+_SHORT: Mapping[type, Callable[[Any], Sequence[Any]]] = {
+    effects.Send: lambda send: ("send", send.peer, send.message, raw_of(send.data)),
+    effects.Drop: lambda drop: ("drop", drop.peer, drop.why),
+    effects.Ask: lambda ask: ("ask", ask.number, ask.question, ask.arguments, ask.messages, ask.seconds),
+    effects.Cancel: lambda cancel: ("cancel", cancel.number),
+    effects.Note: lambda note: ("note", note.level, note.text, note.peer),
+    effects.Pause: lambda pause: ("pause", pause.peer),
+    effects.Resume: lambda resume: ("resume", resume.peer),
+    effects.Ended: lambda ended: ("ended", ended.value, ended.failed),
+}
+
+
+def shorts(out: Sequence[Effect]) -> list[Sequence[Any]]:
+    """Return effects as lists: the kind, then the values. What was heard is left out: it stands in ``raw``, ``took``."""
+    return [_SHORT[type(effect)](effect) for effect in out if type(effect) is not effects.Heard]
+
+
+def answer_value(value: Any) -> Any:
+    """Return a player's answer as it stands in a line: with a name, ``{"message", "holes"}``, else ``{"body"}``."""
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], Mapping):
+        return {"message": value[0], "holes": value[1]}
+    return {"body": value}
+
+
+def answer_of(value: Any) -> Any:
+    """Return the answer that ``answer_value`` wrote."""
+    return (value["message"], value["holes"]) if "message" in value else value["body"]
+
+
+_encode = msgspec.json.Encoder(enc_hook=plain).encode
+_UNWRITABLE = (TypeError, ValueError, RecursionError, OverflowError, msgspec.MsgspecError)
+_NOTHING: dict[str, Any] = {}
+
+
+class Journal:
+    """An open journal. Nothing here raises once it is open: a full disk ends the journal, not the run."""
+
+    def __init__(self, path: Path, file: IO[bytes], head: Head) -> None:
+        self.path = path
+        self.broken: str | None = None
+        self._file = file
+        self._waiting: list[bytes] = [_encode(head)]
+        self._bytes = 0
+        self._lines = 0
+        self._written_at = -inf  # so that the first line is out at once, with the head
+        self._now = 0.0
+
+    def write(
+        self,
+        kind: Kind,
+        now: float,
+        took: Sequence[tuple[str, str, str, str]],
+        out: Sequence[Effect],
+        *,
+        session: int = 0,
+        peer: int | None = None,
+        data: bytes | None = None,
+        number: int | None = None,
+        value: Any = None,
+        why: str | None = None,
+        seed: int | None = None,
+        my: Mapping[str, Any] | None = None,
+        lag: float = 0.0,
+    ) -> None:
+        """Note one input of a session: its kind and stamp, the transitions it took, and the effects it led to.
+
+        ``peer`` for connect, bytes and lost; ``data`` for bytes; ``number`` for answer and failed, with ``value`` and
+        ``why``; ``seed`` and ``my`` for start.
+        """
+        line = Line(
+            now,
+            kind,
+            session,
+            peer,
+            None if data is None else raw_of(data),
+            number,
+            answer_value(value) if kind == "answer" else None,
+            why,
+            seed,
+            dict(my) if my else _NOTHING,
+            lag if lag >= LAG_SECONDS_MIN else 0.0,
+            took,
+            shorts(out),
+        )
+        try:
+            text = _encode(line)
+        except _UNWRITABLE:
+            # A player may answer anything; the session refuses such a value too, and so will the replay.
+            line.value = {"body": {"unwritable": repr(value)[:200]}}
+            line.out = [_tame(effect) for effect in line.out]
+            text = _encode(line)
+        waiting = self._waiting
+        waiting.append(text)
+        self._now = now
+        self._lines += 1
+        self._bytes += len(text)
+        if (
+            now - self._written_at >= FLUSH_SECONDS
+            or len(waiting) >= FLUSH_LINES
+            or self._bytes >= FLUSH_BYTES
+            or (out and type(out[-1]) is effects.Ended)
+        ):
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand all lines so far to the operating system."""
+        if self._waiting and self.broken is None:
+            self._waiting.append(b"")  # so that the last line is ended, too
+            data = memoryview(b"\n".join(self._waiting))
+            try:
+                while data:  # A write to a nearly full disk may take a part.
+                    data = data[self._file.write(data) :]
+            except OSError as error:
+                self.broken = f"{self.path}: {error.strerror or error}"
+                log.error("the journal ends here: %s", self.broken)
+        self._waiting.clear()
+        self._bytes = 0
+        self._written_at = self._now
+
+    def close(self) -> None:
+        """Write the last line and close the file; a second time does nothing."""
+        if self._file.closed:
+            return
+        self._waiting.append(_encode(End(self._now, True, self._lines)))
+        self.flush()
+        try:
+            self._file.close()
+        except OSError as error:
+            log.error("the journal may lack its end: %s: %s", self.path, error.strerror or error)
+
+
+def _tame(value: Any) -> Any:
+    try:
+        return msgspec.json.decode(_encode(value))
+    except _UNWRITABLE:
+        return repr(value)[:200]
+
+
+def default_folder() -> Path:
+    """Return where journals go unless told otherwise: ``accord/journals`` in the user's folder for states."""
+    state = os.environ.get("XDG_STATE_HOME", "")
+    # The XDG specification has relative paths ignored.
+    base = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"
+    return base / "accord" / "journals"
+
+
+def open_journal(where: Path | None, head: Head) -> Journal:
+    """Make a journal and write nothing yet.
+
+    ``where`` is a file to be made, or a folder (one that exists, or a path that ends in a separator) in which a name
+    with date, protocol and role is found; None for ``default_folder()``.
+
+    Raises:
+        JournalError: the file exists already (a journal is never written over), or cannot be made.
+    """
+    moment = datetime.now(UTC)
+    head.started = moment.isoformat(timespec="milliseconds")
+    try:
+        if where is None or where.is_dir():
+            folder = default_folder() if where is None else where
+            folder.mkdir(parents=True, exist_ok=True)
+            path, file = _new_in(folder, f"{moment:%Y%m%d-%H%M%S}-{head.protocol}-{head.role}")
+        else:
+            where.parent.mkdir(parents=True, exist_ok=True)
+            path, file = where, where.open("xb", buffering=0)
+    except FileExistsError as error:
+        raise JournalError(f"{error.filename}: there is a file already, and a journal is never written over") from error
+    except OSError as error:
+        raise JournalError(
+            f"{error.filename or where}: the journal cannot be made: {error.strerror or error}"
+        ) from error
+    return Journal(path, file, head)
+
+
+def _new_in(folder: Path, stem: str) -> tuple[Path, IO[bytes]]:
+    for count in range(1, 10_000):
+        path = folder / (f"{stem}.jsonl" if count == 1 else f"{stem}-{count}.jsonl")
+        try:
+            return path, path.open("xb", buffering=0)
+        except FileExistsError:
+            continue
+    raise JournalError(f"{folder}: ten thousand journals named {stem}")
+
+
+class Recorded(msgspec.Struct):
+    """A journal as read. ``complete`` is false if it lacks its last line: the host died, or still runs."""
+
+    head: Head
+    lines: list[Line]
+    complete: bool
+
+
+def read_journal(path: Path) -> Recorded:
+    """Read a journal.
+
+    Raises:
+        JournalError: it cannot be read, is no journal, is of a later format, or is damaged before its last line.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise JournalError(f"{path}: {error.strerror or error}") from error
+    first, *rest = content.split(b"\n")
+    try:
+        head = msgspec.json.decode(first, type=Head)
+    except msgspec.MsgspecError as error:
+        raise JournalError(f"{path}: this is no journal of a run") from error
+    if head.journal != FORMAT:
+        raise JournalError(f"{path}: the journal has format {head.journal}, this program reads format {FORMAT}")
+    lines: list[Line] = []
+    decode_line = msgspec.json.Decoder(Line).decode
+    for number, text in enumerate(rest, start=2):
+        if not text:
+            continue
+        try:
+            lines.append(decode_line(text))
+        except msgspec.MsgspecError as error:
+            if _is_end(text):
+                return Recorded(head, lines, True)
+            if number == len(rest) + 1:  # Torn: not even its line end was written.
+                break
+            raise JournalError(f"{path}:{number}: this line is damaged: {error}") from error
+    return Recorded(head, lines, False)
+
+
+def _is_end(text: bytes) -> bool:
+    try:
+        return msgspec.json.decode(text, type=End).end
+    except msgspec.MsgspecError:
+        return False

@@ -1,0 +1,181 @@
+"""A run again, from its journal: the same inputs at the same stamps must lead to the same transitions and effects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from machines.effects import Effect, Ended
+from machines.library import find, load, rules_modules, sources
+from machines.session import Session
+from machines.table import Program
+from machines.values import plain
+from runtime.journal import Head, Line, Recorded, answer_of, bytes_of, read_journal, settled, shorts
+
+
+class ReplayError(Exception):
+    """A journal cannot be replayed: its spec has changed, or it does not hang together. The text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where a replay first leaves its journal. ``line`` counts the journal's lines from 1, ``part`` is took or out."""
+
+    line: int
+    part: str
+    recorded: Any
+    replayed: Any
+
+    def __str__(self) -> str:
+        what = "transitions" if self.part == "took" else "effects"
+        return f"line {self.line}: the {what} differ: recorded {_brief(self.recorded)}, now {_brief(self.replayed)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How one session of the run ended: what ``main`` returned, or why the arena failed."""
+
+    session: int
+    value: Any
+    failed: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayResult:
+    """What a replay found. ``difference`` is None if all agrees; ``complete`` says whether the journal has its end."""
+
+    head: Head
+    inputs: int
+    sessions: int
+    endings: tuple[Ending, ...]
+    complete: bool
+    difference: Difference | None
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One input done again: the journal's line (its number counts from 1), and what it led to now."""
+
+    number: int
+    line: Line
+    took: Sequence[tuple[str, str, str, str]]
+    out: Sequence[Effect]
+
+
+def spec_hash(name_or_path: str) -> str:
+    """Return the SHA-256 of a spec's text, and of those it extends, in hexadecimal digits.
+
+    Raises:
+        SpecNotFound: there is no such spec, or it cannot be opened.
+        SpecError: its ``extends`` leads nowhere.
+    """
+    digest = sha256()
+    for path in sources(name_or_path):
+        content = path.read_bytes()
+        digest.update(b"%d\n%b" % (len(content), content))
+    return digest.hexdigest()
+
+
+def replay(journal: Path, spec: str | None = None, *, force: bool = False, rules: Sequence[str] = ()) -> ReplayResult:
+    """Run a journal's inputs again and compare, up to the first difference.
+
+    ``spec`` is used instead of the one the journal names; with ``force`` also if it says something else than the spec
+    that ran. ``rules`` are further modules allowed, beside those the journal names.
+
+    Raises:
+        JournalError: the journal cannot be read.
+        ReplayError: the spec has changed, or the journal does not hang together.
+        SpecError, SpecNotFound, SettingError, RulesError: as for `machines.library.load`.
+    """
+    recorded = read_journal(journal)
+    program = program_of(recorded, spec, force=force, rules=rules)
+    endings: list[Ending] = []
+    inputs = sessions = 0
+    difference: Difference | None = None
+    for done in again(recorded, program):
+        inputs += 1
+        sessions += done.line.kind == "start"
+        endings += [
+            Ending(done.line.session, plain(effect.value), effect.failed)
+            for effect in done.out
+            if type(effect) is Ended
+        ]
+        for part, was, now in (
+            ("took", done.line.took, settled(done.took)),
+            ("out", done.line.out, settled(shorts(done.out))),
+        ):
+            if difference is None and list(was) != now:
+                difference = Difference(done.number, part, was, now)
+        if difference is not None:
+            break
+    return ReplayResult(recorded.head, inputs, sessions, tuple(endings), recorded.complete, difference)
+
+
+def program_of(
+    recorded: Recorded, spec: str | None = None, *, force: bool = False, rules: Sequence[str] = ()
+) -> Program:
+    """Return the program that a journal's run ran; errors as for `replay`."""
+    head = recorded.head
+    allowed = tuple(dict.fromkeys((*head.rules, *rules)))
+    name = spec or head.spec
+    loaded = load(name, head.settings, allowed)
+    if spec_hash(name) != head.sha256 and not force:
+        raise ReplayError(
+            f"{find(name)} is not the spec that ran: it has changed since (name another with --spec, or use --force)"
+        )
+    if head.role not in loaded.roles:
+        raise ReplayError(f"the journal is of the role {head.role!r}, and {name} has none of that name")
+    return Program(loaded, head.role, rules_modules(loaded, allowed))
+
+
+def again(recorded: Recorded, program: Program) -> Iterator[Replayed]:
+    """Feed a journal's inputs to new sessions of a program, and yield each with what it led to.
+
+    Raises:
+        ReplayError: an input cannot be: its session did not start, or it names a peer that never connected.
+    """
+    sessions: dict[int, Session] = {}
+    for number, line in enumerate(recorded.lines, start=2):
+        if line.kind == "start":
+            seed = recorded.head.seed if line.seed is None else line.seed
+            sessions[line.session] = Session(program, seed=seed, my=line.my or recorded.head.my)
+        session = sessions.get(line.session)
+        if session is None:
+            raise ReplayError(f"line {number}: session {line.session} has not started")
+        try:
+            out = _fed(session, line)
+        except (IndexError, KeyError, TypeError) as error:
+            raise ReplayError(f"line {number}: this input cannot be: {type(error).__name__}: {error}") from error
+        yield Replayed(number, line, session.took, out)
+
+
+def _fed(session: Session, line: Line) -> list[Effect]:
+    match line.kind:
+        case "start":
+            return session.start(line.t)
+        case "connect":
+            return session.connect(line.t)[1]
+        case "tick":
+            return session.tick(line.t)
+        case "bytes":
+            return session.receive(_given(line.peer), bytes_of(_given(line.raw)), line.t)
+        case "lost":
+            return session.lose(_given(line.peer), line.t)
+        case "answer":
+            return session.answer(_given(line.number), answer_of(line.value), line.t)
+        case "failed":
+            return session.answer_failed(_given(line.number), line.why or "", line.t)
+
+
+def _given(value: Any) -> Any:
+    if value is None:
+        raise TypeError("a value is missing")
+    return value
+
+
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 300 else text[:300] + "..."

@@ -1,0 +1,172 @@
+"""The listening side: a role that peers connect to, run until its session has ended.
+
+A role whose ``main`` runs once has one session, into which every connection is handed; it says itself who gets a seat.
+A role whose ``main`` takes a parameter has one session for each connection, until it is cancelled.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from machines.effects import Effect, Ended
+from machines.session import Program, Session
+from runtime.client import Address, connect_all
+from runtime.clock import make_clock
+from runtime.host import Host, JournalWriter, open_host, run_in_group, warn_of_lag
+from runtime.players import Player, derived_seed
+from runtime.streams import CannotConnectError, Connection, listen
+
+log = logging.getLogger("accord.network")
+
+
+async def serve(
+    program: Program,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    *,
+    seed: int = 0,
+    my: Mapping[str, Any] | None = None,
+    addresses: Mapping[str, Address] | None = None,
+    player: Player | None = None,
+    journal: JournalWriter | None = None,
+    observe: Callable[[Effect], None] | None = None,
+    on_listening: Callable[[int], None] | None = None,
+    on_ended: Callable[[int, Ended], None] | None = None,
+    stock: bool = False,
+    make_session: Callable[..., Session] = Session,
+) -> Ended:
+    """Run a role that listens, and return how its session ended.
+
+    A role with a session for each connection never returns: ``on_ended`` is told the number of each session, from 0,
+    and how it ended; session n > 0 has a seed of its own, ``derived_seed(seed, n)``. When this is cancelled,
+    connections are still closed in good order, within a second.
+
+    ``on_listening`` is told the port once it is taken. ``addresses`` are those of the roles that this one connects
+    to, by role; ``player`` answers its questions. ``observe`` sees every effect. ``stock`` takes anyio's own streams
+    on asyncio too.
+
+    Raises:
+        PortInUseError: another program listens on the port.
+        CannotListenError: the host is unknown or not this one, or the port is not allowed.
+        CannotConnectError: a role that this one connects to can't be reached.
+    """
+
+    async def run(tasks: TaskGroup) -> Ended:
+        clock = make_clock(tasks)
+        make_host = partial(
+            open_host, program, tasks, clock, my=my, player=player, journal=journal, observe=observe, make=make_session
+        )
+        connect = partial(connect_all, program.connects, addresses or {}, tasks, stock=stock)
+        door = _Door(program.wire.connections_max)
+        listener = await listen(host, port, tasks, stock=stock)
+        try:
+            if on_listening is not None:
+                on_listening(listener.port)
+            log.info("%s listens on %s:%d", program.role.name, host, listener.port)
+            if program.per_connection:
+                each = _SessionEach(make_host, connect, door, tasks, seed, on_ended)
+                await listener.serve(each.admit)
+                await anyio.sleep_forever()
+            connections = await connect()
+            only = make_host(seed=seed)
+            try:
+                only.start(connections)
+                await listener.serve(partial(door.admit, only))
+                return await only.over()
+            finally:
+                await listener.close()
+                await only.release()
+        finally:
+            await listener.close()
+            warn_of_lag(clock, program.role.name)
+
+    ended = await run_in_group(run)
+    if on_ended is not None:
+        on_ended(0, ended)
+    return ended
+
+
+class _Door:
+    """Counts the connections of a listener and turns away those that are too many or too late."""
+
+    def __init__(self, connections_max: int) -> None:
+        self._connections_max = connections_max
+        self._open = 0
+        self._turned_away = 0
+
+    def has_room(self, connection: Connection) -> bool:
+        """Count a connection in, or turn it away."""
+        if self._open >= self._connections_max:
+            self.turn_away(connection, f"{self._open} connections are open, which is the limit")
+            return False
+        self._open += 1
+        return True
+
+    def admit(self, host: Host, connection: Connection) -> None:
+        """Hand a connection to a session, if there is room and the session runs."""
+        if host.ended is not None:
+            self.turn_away(connection, "the session is over")
+        elif self.has_room(connection):
+            host.connect(connection, self.released)
+
+    def released(self) -> None:
+        """Count a connection out."""
+        self._open -= 1
+
+    def turn_away(self, connection: Connection, why: str) -> None:
+        """Close a connection at once. A flood of them must not flood the log, so every thousandth is told."""
+        level = logging.DEBUG if self._turned_away % 1000 else logging.WARNING
+        self._turned_away += 1
+        log.log(level, "%s is turned away (number %d): %s", connection.name, self._turned_away, why)
+        connection.abort()
+
+
+class _SessionEach:
+    """Opens a session for each connection."""
+
+    def __init__(
+        self,
+        make_host: Callable[..., Host],
+        connect: Callable[[], Awaitable[list[Connection]]],
+        door: _Door,
+        tasks: TaskGroup,
+        seed: int,
+        on_ended: Callable[[int, Ended], None] | None,
+    ) -> None:
+        self._make_host = make_host
+        self._connect = connect
+        self._door = door
+        self._tasks = tasks
+        self._seed = seed
+        self._on_ended = on_ended
+        self._sessions = 0
+
+    def admit(self, connection: Connection) -> None:
+        """Open a session for a connection, if there is room."""
+        if self._door.has_room(connection):
+            connection.pause()  # until the session has all its seats
+            number, self._sessions = self._sessions, self._sessions + 1
+            self._tasks.start_soon(self._run, number, connection, name=f"session {number}")
+
+    async def _run(self, number: int, connection: Connection) -> None:
+        host = self._make_host(number=number, seed=derived_seed(self._seed, number) if number else self._seed)
+        try:
+            try:
+                others = await self._connect()
+            except CannotConnectError as error:
+                host.give_up([connection], str(error))
+            else:
+                host.start([*others, connection])
+                connection.resume()
+            ended = await host.over()
+        finally:
+            await host.release()
+            self._door.released()
+        if self._on_ended is not None:
+            self._on_ended(number, ended)

@@ -1,0 +1,1 @@
+"""The shipped protocols, as data."""
