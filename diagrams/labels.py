@@ -97,7 +97,7 @@ def stem(*words: str) -> str:
     >>> stem("tsuro", "server", "main")
     'tsuro-server-main'
     """
-    return "-".join(re.sub(r"[^A-Za-z0-9_]+", "_", word)[:NAME_CHARACTERS_MAX] or "_" for word in words)
+    return "-".join(re.sub(r"[^A-Za-z0-9_-]+", "_", word)[:NAME_CHARACTERS_MAX] or "_" for word in words)
 
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:

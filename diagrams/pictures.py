@@ -99,7 +99,8 @@ class _Graphviz:
     def _started(self) -> subprocess.Popen[bytes]:
         if self._child is None or self._child.poll() is not None:
             # -I keeps modules out of the current folder; the paths of this process are handed on instead.
-            command = [sys.executable, "-I", "-c", CHILD, json.dumps(sys.path)]
+            paths = [path for path in sys.path if path]
+            command = [sys.executable, "-I", "-c", CHILD, json.dumps(paths)]
             self._child = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )

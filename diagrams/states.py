@@ -21,7 +21,7 @@ from pathlib import PurePath
 
 import graphviz
 
-from diagrams.flow import KEEPS, Arrow, Flow, Kind, Line, Node, Voice, backward, flow
+from diagrams.flow import KEEPS, Arrow, Flow, Kind, Line, Node, Voice, backward
 from diagrams.labels import attribute, distinct, markup, stem, wrap
 from diagrams.looks import (
     BAND,
@@ -36,6 +36,7 @@ from diagrams.looks import (
     SIZE,
     SIZE_SMALL,
 )
+from diagrams.tracing import flow
 from machines.model import Spec
 from machines.problems import Place
 
@@ -106,7 +107,7 @@ def dot(drawn: Flow, protocol: str, links: Mapping[str, str]) -> str:
 
 def _draw(graph: graphviz.Digraph, drawn: Flow, identities: Mapping[str, str], links: Mapping[str, str]) -> None:
     for node in drawn.nodes:
-        _draw_node(graph, node, identities[node.name], links)
+        _draw_node(graph, node, identities, links)
     crowded = _crowded(drawn)
     back = backward(drawn)
     for index, arrow in enumerate(drawn.arrows):
@@ -134,31 +135,33 @@ def _identity(node: Node) -> str:
 # -- nodes -----------------------------------------------------------------------------------------------------------
 
 
-def _draw_node(graph: graphviz.Digraph, node: Node, identity: str, links: Mapping[str, str]) -> None:
-    tooltip = attribute("\n".join([_where(node.place), *node.detail]))
+def _draw_node(graph: graphviz.Digraph, node: Node, identities: Mapping[str, str], links: Mapping[str, str]) -> None:
+    identity = identities[node.name]
+    inside = [line for label in node.inside for line in (*map(_where, label.places), *label.detail)]
+    tooltip = attribute("\n".join(dict.fromkeys([_where(node.place), *node.detail, *inside])))
     common = {"id": identity, "tooltip": tooltip}
     match node.kind:
         case "start":
             graph.node(
-                identity, "", common, shape="circle", style="filled", fillcolor=INK, fixedsize="true", width="0.17"
+                identity, "", **common, shape="circle", style="filled", fillcolor=INK, fixedsize="true", width="0.17"
             )
         case "junction":
             graph.node(
-                identity, "", common, shape="diamond", style="filled", fillcolor=BAND, fixedsize="true",
+                identity, "", **common, shape="diamond", style="filled", fillcolor=BAND, fixedsize="true",
                 width="0.24", height="0.24",
             )  # fmt: skip
         case "choice":
             _draw_choice(graph, node, identity, common)
         case "end":
-            graph.node(identity, _html(_end_table(node)), common)
+            graph.node(identity, _html(_end_table(node)), **common)
         case "jump":
-            goal = attribute(f"#state_{stem(node.lines[0].text)}")
-            graph.node(identity, _html(_jump_table(node)), common, URL=goal)
+            goal = attribute(f"#{identities[node.lines[0].text]}")
+            graph.node(identity, _html(_jump_table(node)), **common, URL=goal)
         case "state" | "always":
             link = links.get(node.calls or "")
             if link is not None:
                 common |= {"URL": attribute(f"{link}.svg")}
-            graph.node(identity, _html(_box_table(node)), common)
+            graph.node(identity, _html(_box_table(node)), **common)
 
 
 def _draw_choice(graph: graphviz.Digraph, node: Node, identity: str, common: Mapping[str, str]) -> None:
@@ -166,7 +169,7 @@ def _draw_choice(graph: graphviz.Digraph, node: Node, identity: str, common: Map
     text = _rows(_set(node.lines, BOX_CHARACTERS), align="CENTER")
     shape = "diamond" if len(name) <= DIAMOND_CHARACTERS_MAX else "hexagon"
     graph.node(
-        identity, _html(_table(text, padding=0)), common, shape=shape, style="filled", fillcolor=BAND, margin="0.02,0"
+        identity, _html(_table(text, padding=0)), **common, shape=shape, style="filled", fillcolor=BAND, margin="0.02,0"
     )
 
 
@@ -181,7 +184,8 @@ def _end_table(node: Node) -> str:
 
 def _jump_table(node: Node) -> str:
     text = _table(_rows(_set([Line(Voice.CALL, f"▸ {node.lines[0].text}")], BOX_CHARACTERS)))
-    return f'<TABLE BORDER="1" COLOR="{QUIET}" STYLE="ROUNDED,DASHED" CELLPADDING="2"><TR><TD BORDER="0">{text}</TD></TR></TABLE>'
+    style = f'BORDER="1" COLOR="{QUIET}" STYLE="ROUNDED,DASHED" CELLPADDING="2"'
+    return f'<TABLE {style}><TR><TD BORDER="0">{text}</TD></TR></TABLE>'
 
 
 def _box_table(node: Node) -> str:
@@ -224,7 +228,8 @@ def _draw_arrow(
         if label.lines and rows:
             rows.append(f'<TR><TD HEIGHT="{SIZE_SMALL / 2:g}"></TD></TR>')
         rows += _rows(_set(label.lines, ARROW_CHARACTERS, look.colour if arrow.kind is not Kind.PASS else None))
-    where = "\n".join(line for label in arrow.labels for line in (_where(label.place), *label.detail))
+    said = [line for label in arrow.labels for line in (*map(_where, label.places), *label.detail)]
+    where = "\n".join(dict.fromkeys(said))
     attributes = {
         "id": identity,
         "color": look.colour,
@@ -241,7 +246,7 @@ def _draw_arrow(
     # The empty column keeps a slanting arrow out of its own text.
     text = f'<TR><TD WIDTH="{ARROW_GAP}"></TD><TD>{_table(rows, padding=0)}</TD><TD WIDTH="{ARROW_GAP}"></TD></TR>'
     shown = _html(_table([text], padding=0)) if rows else ""
-    graph.edge(identities[arrow.source], identities[arrow.target], shown, attributes)
+    graph.edge(identities[arrow.source], identities[arrow.target], label=shown, **attributes)
 
 
 # -- text ------------------------------------------------------------------------------------------------------------

@@ -3,29 +3,27 @@
     [place, $id int, {tile: $tile int, x: $x int}]      build((17, 3, 4))  ->  ("place", 17, {"tile": 3, "x": 4})
                                                         read(["place", 17, {"tile": 3, "x": 4}])  ->  (17, 3, 4)
 
-Reading is where a server spends its time on a message. A body of lists and mappings is turned into msgspec structs,
-which check all of it in one call (0.4 us for a move); what they refuse, and what they cannot say, is looked at again by
-closures that know every rule. The two agree wherever both accept, and a test draws values to prove it.
+How a body is recognised is in `machines.recognition`, what may stand in a hole in `machines.shapes`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any
 
 import msgspec
 
 from machines import model
-from machines.compounds import Compiler, Key, KeyedShape, ListShape
+from machines.compiler import Compiler
+from machines.compounds import Key, KeyedShape, ListShape
 from machines.model import Body, BodyList, BodyMap, Hole, Message, Text, TypeDeclaration, Verbatim
-from machines.shapes import MISS, EnumShape, Mismatch, Path, Shape, Take
+from machines.recognition import Holes, Read, reader_of
+from machines.scalars import EnumShape
+from machines.shapes import MISS, Path, Shape
 from machines.templates import TemplateShape
 
-Holes = tuple[Any, ...]
-Read = Callable[[Any], Holes | None]
-_Fill = Callable[[Any, list[Any]], bool]  # takes holes out of a value, into their slots
-_Make = Callable[[Sequence[Any]], Any]  # puts frozen values into a body
+_Make = Callable[[tuple[Any, ...]], Any]
 
 
 class MessageShape:
@@ -96,17 +94,15 @@ def _first_of(readers: Sequence[Read]) -> Read:
 class _Compiled:
     """One body of a message. ``slots`` is where its holes go, ``defaults`` what a hole that it lacks reads as."""
 
-    def __init__(
-        self, body: Body, compiler: Compiler, slots: Mapping[str, int], defaults: Sequence[Any]
-    ) -> None:
+    def __init__(self, body: Body, compiler: Compiler, slots: Mapping[str, int], defaults: Sequence[Any]) -> None:
         self.body, self.slots, self.defaults = body, slots, defaults
-        self.compiler = compiler
+        self._compiler = compiler
         self.shape = self._shape(body)
 
     def _shape(self, body: Body) -> Shape:
         match body:
             case Hole():
-                return self.compiler.shape(body.type)
+                return self._compiler.shape(body.type)
             case Verbatim(value):
                 return EnumShape([value])
             case Text():
@@ -123,102 +119,104 @@ class _Compiled:
         return Key(name, shape, False, None)
 
     def _template(self, body: Text) -> TemplateShape:
-        parts = [p if isinstance(p, str) else (p.name, self.compiler.shape(p.type)) for p in body.parts]
+        parts = [p if isinstance(p, str) else (p.name, self._compiler.shape(p.type)) for p in body.parts]
         return TemplateShape(parts)
 
-    # -- writing -----------------------------------------------------------------------------------------------------
+    def reader(self) -> Read:
+        """Return the closure that takes the holes out of a value."""
+        return reader_of(self.body, self._shape, self.slots, self.defaults)
 
     def writer(self) -> Callable[[Sequence[Any]], Any]:
         """Return the closure that builds the value from the values of the holes."""
-        make = self._make(self.body, ())
-        takes = [self._shape(hole).take for hole in model.holes(self.body)]
-        if not takes:
-            constant = make(())
-            nothing: Sequence[Any] = ()
-
-            def build_constant(values: Sequence[Any]) -> Any:
-                if len(values) != len(nothing):
-                    raise ValueError(f"this message has no holes, but {len(values)} values were given")
-                return constant
-
-            return build_constant
+        literals: list[Any] = []
+        make = self._make(self.body, (), literals)
+        constants = tuple(literals)
+        holes = list(model.holes(self.body))
+        shapes = [self._shape(hole) for hole in holes]
         places = list(_paths(self.body, ()))
-        shapes = [self._shape(hole) for hole in model.holes(self.body)]
+        freeze = _native_freeze(shapes)
+        takes = [shape.take for shape in shapes]
+        constant = make(constants) if not holes else None
 
         def build(values: Sequence[Any]) -> Any:
-            frozen = []
-            for take, value in zip(takes, values, strict=True):
-                taken = take(value)
-                if taken is MISS:
-                    index = len(frozen)
-                    raise shapes[index].fault(value, places[index])
-                frozen.append(taken)
-            return make(frozen)
+            if len(values) != len(takes):
+                raise ValueError(f"this message has {len(takes)} holes, but {len(values)} values were given")
+            if not takes:
+                return constant
+            frozen = freeze(values)
+            if frozen is None:
+                found = [take(value) for take, value in zip(takes, values, strict=True)]
+                for index, taken in enumerate(found):
+                    if taken is MISS:
+                        raise shapes[index].fault(values[index], places[index])
+                frozen = tuple(found)
+            return make(frozen + constants)
 
         return build
 
-    def _make(self, body: Body, path: Path) -> _Make:
+    def _make(self, body: Body, path: Path, literals: list[Any]) -> _Make:
+        """Return the closure that puts values into a body. It is given those of the holes, then the literals."""
         match body:
-            case Hole(name):
-                return itemgetter(self.slots[name])
-            case Verbatim(value):
-                return lambda values: value
+            case Hole() | Verbatim():
+                return itemgetter(self._index(body, literals))
             case Text(parts):
                 template = self._template(body)
                 slots = [self.slots[part.name] for part in parts if isinstance(part, Hole)]
                 return lambda values: template.write([values[slot] for slot in slots], path)
             case BodyList(items):
-                makes = [self._make(item, (*path, index)) for index, item in enumerate(items)]
-                return lambda values: tuple([make(values) for make in makes])
+                return self._make_all([(index, item) for index, item in enumerate(items)], path, literals)
             case BodyMap(pairs):
-                made = [(name, self._make(item, (*path, name))) for name, item in pairs]
-                return lambda values: {name: make(values) for name, make in made}
+                names = [name for name, _ in pairs]
+                make_values = self._make_all(pairs, path, literals)
+                return lambda values: dict(zip(names, make_values(values), strict=True))
 
-    # -- reading -----------------------------------------------------------------------------------------------------
+    def _make_all(
+        self, parts: Sequence[tuple[int | str, Body]], path: Path, literals: list[Any]
+    ) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+        flat = [body for _, body in parts if isinstance(body, Hole | Verbatim)]
+        if len(flat) == len(parts) > 1:
+            return itemgetter(*[self._index(body, literals) for body in flat])
+        makes = [self._make(body, (*path, key), literals) for key, body in parts]
+        return lambda values: tuple([make(values) for make in makes])
 
-    def reader(self) -> Read:
-        """Return the closure that takes the holes out of a value."""
-        take = self.shape.take
-        names = [hole.name for hole in model.holes(self.body)]
-        exact = self._exact_reader()
-        if not names and not self.slots:
-            return lambda value: None if take(value) is MISS else ()
-        if isinstance(self.body, Hole) and len(self.slots) == 1:
+    def _index(self, body: Hole | Verbatim, literals: list[Any]) -> int:
+        if isinstance(body, Hole):
+            return self.slots[body.name]
+        literals.append(body.value)
+        return len(self.slots) + len(literals) - 1
 
-            def read_hole(value: Any) -> Holes | None:
-                taken = take(value)
-                return None if taken is MISS else (taken,)
 
-            return read_hole
-        if isinstance(self.body, BodyList | BodyMap) and len(names) == len(self.slots):
-            return _native_reader(self.body, self._shape, self.slots, exact)
-        return exact
+def _native_freeze(shapes: Sequence[Shape]) -> Callable[[Sequence[Any]], tuple[Any, ...] | None]:
+    """Return the function that freezes the values of all holes by msgspec, None where msgspec refuses or cannot say."""
+    natives = [shape.native() for shape in shapes]
+    if MISS in natives or len(natives) < 2:
+        return lambda values: None
+    # A struct keeps its compiled type; given the bare type, msgspec.convert would compile it for each message.
+    fields = [(f"f{index}", native) for index, native in enumerate(natives)]
+    holder = msgspec.defstruct("Holes", fields, array_like=True, gc=False)
+    convert, refused, as_tuple = msgspec.convert, msgspec.ValidationError, msgspec.structs.astuple
 
-    def _exact_reader(self) -> Read:
-        fill = self._fill(self.body)
-        defaults = self.defaults
+    def freeze(values: Sequence[Any]) -> tuple[Any, ...] | None:
+        try:
+            return as_tuple(convert(values, holder))
+        except refused:
+            return None
 
-        def read(value: Any) -> Holes | None:
-            values = list(defaults)
-            return tuple(values) if fill(value, values) else None
+    return freeze
 
-        return read
 
-    def _fill(self, body: Body) -> _Fill:
-        match body:
-            case Hole(name):
-                return _fill_hole(self._shape(body).take, self.slots[name])
-            case Verbatim():
-                take = self._shape(body).take
-                return lambda value, values: take(value) is not MISS
-            case Text(parts):
-                slots = [self.slots[part.name] for part in parts if isinstance(part, Hole)]
-                return _fill_text(self._template(body), slots)
-            case BodyList(items):
-                return _fill_list([self._fill(item) for item in items])
-            case BodyMap(pairs):
-                keys = [(name, self._fill(item), self._slot_if_optional(item)) for name, item in pairs]
-                return _fill_map(keys, self.defaults)
-
-    def _slot_if_optional(self, body: Body) -> int | None:
-        return self.slots[body.name] if isinstance(body, Hole) and body.optional else None
+def _paths(body: Body, path: Path) -> Iterator[Path]:
+    """Yield where each hole stands in the value, in the order written."""
+    match body:
+        case Hole():
+            yield path
+        case Text(parts):
+            yield from (path for part in parts if isinstance(part, Hole))
+        case BodyList(items):
+            for index, item in enumerate(items):
+                yield from _paths(item, (*path, index))
+        case BodyMap(pairs):
+            for name, item in pairs:
+                yield from _paths(item, (*path, name))
+        case Verbatim():
+            pass

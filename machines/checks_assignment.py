@@ -13,14 +13,15 @@ those have in common. A loop may have no item: what it binds is, afterwards, onl
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 
 from machines.expressions import names
-from machines.flow import RoleFlow, kind, lets, message_arguments, surely_taken
+from machines.flow import RoleFlow, lets, message_arguments
 from machines.model import Answers, Choice, Drop, Expression, Goto, Let, Machine, Return, Send, State, Step
 from machines.names import FUNCTIONS, bindings, frame_names, global_names, value_names
 from machines.problems import Place, Problems, near
+from machines.speakers import Speakers
 
 Bound = frozenset[str]
 EVENT_NAMES = frozenset({"peer", "reason"})
@@ -62,19 +63,17 @@ def check_assignment(flow: RoleFlow, problems: Problems) -> None:
     lead to ``run: turn(table)``. Mended: bind it in a state that both ways pass, or pass it as a parameter. ``peer``
     and ``reason`` are there once an event has bound them: in `closed`, not in a state that ``then`` leads to first.
     """
-    peerless = peerless_events(flow)
+    speakers = Speakers(flow)
     for machine in flow.machines.values():
         if machine.states:
-            _Assignment(flow, machine, peerless, problems).check()
+            _Assignment(flow, machine, speakers, problems).check()
 
 
 class _Assignment:
-    def __init__(
-        self, flow: RoleFlow, machine: Machine, peerless: Mapping[str, frozenset[str]], problems: Problems
-    ) -> None:
+    def __init__(self, flow: RoleFlow, machine: Machine, speakers: Speakers, problems: Problems) -> None:
         self.flow = flow
         self.machine = machine
-        self.peerless = peerless
+        self.speakers = speakers
         self.problems = problems
         self.messages = flow.spec.messages
         self.values = frozenset(value_names(flow.spec, machine.role))
@@ -206,7 +205,7 @@ class _Assignment:
             message = self.messages.get(event)
             brings = {hole.name for hole in message.holes} if message is not None else set()
             forgets = False
-            if self._has_peer(event, state):
+            if self.speakers.has_peer(self.machine, state, event):
                 brings.add("peer")
             elif "peer" not in self.parameters:
                 forgets = True
@@ -214,20 +213,6 @@ class _Assignment:
                 brings.add("reason")
             before = bound - {"peer"} if forgets else bound
             yield from self._choice(choice, before | brings, forgets=forgets)
-
-    def _has_peer(self, event: str, state: State | None) -> bool:
-        """Whether an event has a peer. A player's answer has none, nor has a clock that is no wait for a peer."""
-        if not event.startswith("."):
-            message = self.messages.get(event)
-            answers = state is not None and state.ask is not None
-            return not (answers and message is not None and self.machine.role in message.senders)
-        if event in (".closed", ".connected", ".seated"):
-            return True
-        if event not in (".timeout", ".invalid"):
-            return False
-        if state is None:
-            return event not in _past_states(self.machine, self.peerless)
-        return event not in _raised(state, self.peerless)
 
     def _choice(self, choice: Choice, bound: Bound, *, forgets: bool) -> Iterator[Use | Edge | Waiting]:
         for branch in choice.branches:
@@ -320,39 +305,3 @@ class _Assignment:
                     came[edge.target] = at
                     todo.append(edge.target)
         return []
-
-
-def peerless_events(flow: RoleFlow) -> dict[str, frozenset[str]]:
-    """Return, for each machine, the events that may get out of it and have no peer at their root.
-
-    The limit of a call or a window is nobody's, and a player's answer that is no good is no peer's.
-    """
-    found: dict[str, frozenset[str]] = {}
-    for name in flow.bottom_up:
-        machine = flow.machines[name]
-        events = _past_states(machine, found)
-        if machine.always is not None:
-            events = _past(events, machine.always.answers)
-        found[name] = events
-    return found
-
-
-def _past_states(machine: Machine, peerless: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    none: frozenset[str] = frozenset()
-    return none.union(*(_past(_raised(state, peerless), state.answers) for state in machine.states.values()))
-
-
-def _past(events: frozenset[str], answers: Answers) -> frozenset[str]:
-    return frozenset(event for event in events if not surely_taken(getattr(answers, event[1:])))
-
-
-def _raised(state: State, peerless: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Return the events without a peer that come up in a state, its own and those of what it calls."""
-    events: set[str] = set()
-    if state.ask is not None and state.awaits is None:
-        events |= {".timeout", ".invalid"}
-    if kind(state) in ("call", "accept") and state.within is not None:
-        events.add(".timeout")
-    if state.run is not None:
-        events |= peerless.get(state.run.path, frozenset())
-    return frozenset(events)

@@ -16,6 +16,7 @@ from math import inf
 
 from machines.expressions import calls, names
 from machines.flow import (
+    CallSite,
     RoleFlow,
     Way,
     all_branches,
@@ -61,10 +62,19 @@ def check_reachable(machine: Machine, problems: Problems) -> None:
     Bad: two states of which the first says ``then: second`` but the other is called ``secnod``, with no way to it.
     Mended: lead to it, or leave it out. The first state of a machine is where it starts.
     """
+    found = entered(machine)
+    for state in machine.states.values():
+        if state.name not in found:
+            text = f"the state {state.name!r} is never entered: no branch of {machine.name} leads to it"
+            problems.add(state.place, "A320", text, "lead to it with 'then', or leave it out")
+
+
+def entered(machine: Machine) -> frozenset[str]:
+    """Return the states that branches lead to, one after the other from the first on, or from `always`."""
     found: set[str] = set()
     todo = list(machine.states)[:1]
-    common = _gotos(machine.always.answers) if machine.always is not None else set()
-    todo.extend(common)
+    if machine.always is not None:
+        todo.extend(_gotos(machine.always.answers))
     while todo:
         name = todo.pop()
         if name in found or name not in machine.states:
@@ -74,10 +84,7 @@ def check_reachable(machine: Machine, problems: Problems) -> None:
         todo.extend(_gotos(state.answers))
         if state.then is not None:
             todo.extend(_targets(state.then))
-    for state in machine.states.values():
-        if state.name not in found:
-            text = f"the state {state.name!r} is never entered: no branch of {machine.name} leads to it"
-            problems.add(state.place, "A320", text, "lead to it with 'then', or leave it out")
+    return frozenset(found)
 
 
 def _gotos(answers: Answers) -> set[str]:
@@ -148,14 +155,17 @@ def _check_machine_ends(flow: RoleFlow, machine: Machine, for_ever: Mapping[str,
         if state not in ending:
             ending.add(state)
             todo.extend(before[state])
+    reached = entered(machine)
     dead = {
         state: [arc.target for arc in out if arc.target is not None]
         for state, out in arcs.items()
-        if state not in ending
+        if state not in ending and state in reached
     }
     for part in components(dead):
         if any(target not in part for state in part for target in dead[state]):
             continue  # it leads on to others that are dead
+        if not any(flow.waits_in(machine.states[state]) for state in part):
+            continue  # it spins: A324
         if any(_runs_for_ever(machine.states[state], flow, for_ever) for state in part):
             continue
         among = f" or from {joined(repr(state) for state in part[1:])}" if len(part) > 1 else ""
@@ -214,7 +224,12 @@ def check_silence(flow: RoleFlow, machine: Machine, problems: Problems) -> None:
     Bad: ``judged: [{if: over, then: ended}, judged]``. Mended: ask for the next move in between.
     Bad: ``asked: {await: player, closed: asked, …}``. Mended: ``closed: {return: null}``.
     """
-    quiet = {state.name: tuple(_silent_ways(flow, machine, state)) for state in machine.states.values()}
+    reached = entered(machine)
+    quiet = {
+        state.name: tuple(_silent_ways(flow, machine, state))
+        for state in machine.states.values()
+        if state.name in reached
+    }
     graph = {state: [way.end.state for way in out if isinstance(way.end, Goto)] for state, out in quiet.items() if out}
     for part in components(graph):
         if len(part) == 1 and part[0] not in graph[part[0]]:
@@ -361,7 +376,7 @@ def _faults(flow: RoleFlow, machine: Machine, state: State) -> tuple[str, ...]:
 
 def _may_be_too_few(flow: RoleFlow, state: State) -> bool:
     accept = state.accept
-    if accept is None or accept.seats is None or is_never(state.within):
+    if accept is None or accept.seats is None or state.within is None or is_never(state.within):
         return False
     seats: object = accept.seats
     if isinstance(seats, Name):

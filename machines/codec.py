@@ -20,7 +20,8 @@ from typing import Any, Final
 import msgspec
 
 from machines.model import Wire
-from machines.shapes import INT_MAX, INT_MIN, Mismatch, shown
+from machines.scalars import INT_MAX, INT_MIN
+from machines.shapes import Mismatch, shown
 
 _DIGITS: Final = b"0123456789"
 # Deletes all but brackets, quotes and backslashes, and makes one kind of bracket of the two.
@@ -76,12 +77,11 @@ def _decoder(depth_max: int, digits_max: int) -> Callable[[bytes], Any]:
         keys = raw.count(b"{")
         if keys + raw.count(b"[") > depth_max and _depth(raw, value) > depth_max:
             raise Malformed(f"nested deeper than {depth_max}")
-        if len(raw) - len(raw.translate(None, _DIGITS)) > run_max and long_run(raw):
+        # Written again without its equal keys, a value has fewer colons; an escape could hide one in a text.
+        if (len(raw) - len(raw.translate(None, _DIGITS)) > run_max and long_run(raw)) or (
+            keys and (b"\\" in raw or raw.count(b":") != encode(value).count(b":"))
+        ):
             _check_exactly(raw, digits_max)
-        elif keys:
-            # Written again without its equal keys, a value has fewer colons; an escape could hide one in a text.
-            if b"\\" in raw or raw.count(b":") != encode(value).count(b":"):
-                _check_exactly(raw, digits_max)
         return value
 
     return decode

@@ -1,4 +1,9 @@
-"""Lists, mappings and unions as shapes, and declared types compiled to shapes."""
+"""Shapes of lists, mappings and unions.
+
+list      a tuple; one of nothing but lists, whole numbers, fixed words and the like is checked by msgspec at once
+mapping   a Record, its keys in the order declared; a key that may be missing is filled in
+union     the first member that takes the value freezes it
+"""
 
 from __future__ import annotations
 
@@ -9,102 +14,15 @@ from typing import Annotated, Any, Union
 
 import msgspec
 
-from machines import model
 from machines.automata import Automaton, Builder
-from machines.model import Type, TypeDeclaration
-from machines.shapes import (
-    MISS,
-    SAMPLES_MAX,
-    AnyShape,
-    BoolShape,
-    EnumShape,
-    IntShape,
-    Mismatch,
-    NumberShape,
-    Path,
-    Shape,
-    Take,
-    TextShape,
-    kind_of,
-    shown,
-)
+from machines.shapes import MISS, SAMPLES_MAX, Mismatch, Path, Shape, Take, kind_of, shown
 from machines.values import Record
-
-
-def compile_type(type_: Type, types: Mapping[str, TypeDeclaration]) -> Shape:
-    """Return the shape of a type whose names are all declared in ``types`` and which does not hold itself.
-
-    Both are seen to by `machines.typecheck`. A declared type's shape is made once for each call.
-    """
-    return Compiler(types).shape(type_)
-
-
-class Compiler:
-    """Makes shapes; a declared type's shape is made once and shared."""
-
-    def __init__(self, types: Mapping[str, TypeDeclaration]) -> None:
-        self._types = types
-        self._named: dict[str, Shape] = {}
-
-    def shape(self, type_: Type) -> Shape:
-        """Return the shape of a type."""
-        match type_:
-            case model.Named(name):
-                if name not in self._named:
-                    shape = self._make(self._structure(name))
-                    shape.name = name
-                    self._named[name] = shape
-                return self._named[name]
-            case _:
-                return self._make(type_)
-
-    def _structure(self, name: str) -> Type:
-        """Return what a name stands for, through names of names."""
-        type_ = self._types[name].type
-        return self._structure(type_.name) if isinstance(type_, model.Named) else type_
-
-    def _make(self, type_: Type) -> Shape:
-        match type_:
-            case model.Scalar(kind):
-                return _SCALARS[kind]()
-            case model.Enumeration(values, loose):
-                return EnumShape(values, loose)
-            case model.Interval(low, high):
-                return IntShape(low, high)
-            case model.Pattern(regex):
-                return TextShape(regex)
-            case model.Exactly(items):
-                return ListShape([self.shape(item) for item in items])
-            case model.Repeated(item, low, high):
-                return RepeatShape(self.shape(item), low, high)
-            case model.Keyed(fields):
-                return KeyedShape([self._key(field) for field in fields])
-            case model.MapOf(key, value):
-                return MapShape(self.shape(key), self.shape(value))
-            case model.Union(members):
-                return UnionShape([self.shape(member) for member in members])
-            case model.Named():
-                return self.shape(type_)
-
-    def _key(self, field: model.Field) -> Key:
-        shape = self.shape(field.type)
-        return Key(field.name, shape, field.optional, shape.freeze(field.default) if field.optional else None)
-
-
-_SCALARS: dict[str, Any] = {
-    "string": TextShape,
-    "int": IntShape,
-    "number": NumberShape,
-    "bool": BoolShape,
-    "null": lambda: EnumShape([None]),
-    "any": AnyShape,
-}
 
 
 def native_take(native: Any, exact: Take) -> Take:
     """Return a take that lets msgspec look first, and the exact one only if msgspec refuses (it refuses 1.0 for 1)."""
     # A Struct keeps its compiled type; given the bare type, msgspec.convert compiles it anew each time, 90 us a board.
-    holder = msgspec.defstruct("Holder", [("held", native)], array_like=True)
+    holder: Any = msgspec.defstruct("Holder", [("held", native)], array_like=True)
     convert, refused = msgspec.convert, msgspec.ValidationError
 
     def take(value: Any) -> Any:
@@ -142,7 +60,7 @@ class ListShape(Shape):
                 taken.append(frozen)
             return tuple(taken)
 
-        native = self.native()
+        native = self._native()
         self.take = exact if native is MISS else native_take(native, exact)
 
     def fault(self, value: Any, path: Path) -> Mismatch:
@@ -155,24 +73,24 @@ class ListShape(Shape):
         index = next(wrong)
         return self.items[index].fault(value[index], (*path, index))
 
-    def written(self) -> str:
+    def _written(self) -> str:
         return f"[{', '.join(item.describe() for item in self.items)}]"
 
-    def example(self) -> Any:
+    def _example(self) -> Any:
         return tuple(item.example() for item in self.items)
 
-    def samples(self) -> Iterator[Any]:
-        first = self.example()
+    def _samples(self) -> Iterator[Any]:
+        first = self._example()
         yield first
         for index, item in enumerate(self.items[:SAMPLES_MAX]):
             for sample in islice(item.samples(), 1, 3):
                 yield (*first[:index], sample, *first[index + 1 :])
 
-    def native(self) -> Any:
+    def _native(self) -> Any:
         items = [item.native() for item in self.items]
         return MISS if MISS in items else tuple[tuple(items)]  # type: ignore[misc]
 
-    def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
+    def _schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
         size = len(self.items)
         items = {"prefixItems": [item.refer(definitions) for item in self.items]} if self.items else {}
         return {"type": "array", **items, "items": False, "minItems": size}
@@ -198,7 +116,7 @@ class RepeatShape(Shape):
                 taken.append(frozen)
             return tuple(taken)
 
-        native = self.native()
+        native = self._native()
         self.take = exact if native is MISS else native_take(native, exact)
 
     def fault(self, value: Any, path: Path) -> Mismatch:
@@ -216,15 +134,15 @@ class RepeatShape(Shape):
             return f"{self.low} or more"
         return str(self.low) if self.low == self.high else f"{self.low}..{self.high}"
 
-    def written(self) -> str:
+    def _written(self) -> str:
         return f"[{self.item.describe()}, ...{'' if (self.low, self.high) == (0, None) else ' ' + self._sizes()}]"
 
-    def example(self) -> Any:
+    def _example(self) -> Any:
         least = 1 if self.low == 0 and self.high != 0 else self.low
         return (self.item.example(),) * least
 
-    def samples(self) -> Iterator[Any]:
-        example = self.example()
+    def _samples(self) -> Iterator[Any]:
+        example = self._example()
         yield example
         for sample in islice(self.item.samples(), 1, SAMPLES_MAX):
             yield (sample,) * len(example)
@@ -233,13 +151,13 @@ class RepeatShape(Shape):
         if self.high is None or self.high > len(example):
             yield (*example, self.item.example())
 
-    def native(self) -> Any:
+    def _native(self) -> Any:
         item = self.item.native()
         if item is MISS:
             return MISS
-        return Annotated[tuple[item, ...], msgspec.Meta(min_length=self.low, max_length=self.high)]
+        return Annotated[tuple[item, ...], msgspec.Meta(min_length=self.low, max_length=self.high)]  # type: ignore[valid-type]
 
-    def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
+    def _schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
         most = {} if self.high is None else {"maxItems": self.high}
         return {"type": "array", "items": self.item.refer(definitions), "minItems": self.low, **most}
 
@@ -301,21 +219,21 @@ class KeyedShape(Shape):
         more = next(name for name in value if name not in {key.name for key in self.keys})
         return Mismatch(path, f"no keys but {known}" if known else "no keys", f"a key {shown(more)}")
 
-    def written(self) -> str:
+    def _written(self) -> str:
         keys = (f"{key.name}: {key.shape.describe()}{' = ' + shown(key.default) * key.optional}" for key in self.keys)
         return f"{{{', '.join(keys)}}}"
 
-    def example(self) -> Any:
+    def _example(self) -> Any:
         return Record((key.name, key.shape.example()) for key in self.keys)
 
-    def samples(self) -> Iterator[Any]:
-        first = dict(self.example())
+    def _samples(self) -> Iterator[Any]:
+        first = dict(self._example())
         yield Record(first)
         for key in self.keys[:SAMPLES_MAX]:
             for sample in islice(key.shape.samples(), 1, 3):
                 yield Record({**first, key.name: sample})
 
-    def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
+    def _schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
         return {
             "type": "object",
             "properties": {key.name: key.shape.refer(definitions) for key in self.keys},
@@ -359,21 +277,21 @@ class MapShape(Shape):
                 return self.value.fault(inner, (*path, name))
         return Mismatch(path, f"each {self.key.describe()} once", shown(value))
 
-    def written(self) -> str:
+    def _written(self) -> str:
         return f"map of {self.key.describe()} to {self.value.describe()}"
 
-    def example(self) -> Any:
+    def _example(self) -> Any:
         return Record({self.key.example(): self.value.example()})
 
-    def samples(self) -> Iterator[Any]:
-        yield self.example()
+    def _samples(self) -> Iterator[Any]:
+        yield self._example()
         yield Record()
         for sample in islice(self.value.samples(), 1, SAMPLES_MAX):
             yield Record({self.key.example(): sample})
         for key in islice(self.key.samples(), 1, SAMPLES_MAX):
             yield Record({key: self.value.example()})
 
-    def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
+    def _schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
         return {
             "type": "object",
             "propertyNames": self.key.refer(definitions),
@@ -392,10 +310,7 @@ class UnionShape(Shape):
         self.kinds = frozenset().union(*(member.kinds for member in self.members))
         by_kind = {kind: [m.take for m in self.members if kind in m.kinds] for kind in self.kinds}
         by_class: dict[type, Take] = {
-            class_: _first_of(by_kind[kind])
-            for classes, kind in _CLASSES
-            for class_ in classes
-            if kind in by_kind
+            class_: _first_of(by_kind[kind]) for classes, kind in _CLASSES for class_ in classes if kind in by_kind
         }
         find = by_class.get
 
@@ -414,29 +329,29 @@ class UnionShape(Shape):
         alike = [member for member in self.members if kind_of(value) in member.kinds]
         return alike[0].fault(value, path) if len(alike) == 1 else super().fault(value, path)
 
-    def written(self) -> str:
+    def _written(self) -> str:
         return " | ".join(member.describe() for member in self.members)
 
-    def example(self) -> Any:
+    def _example(self) -> Any:
         return self.members[0].example()
 
-    def samples(self) -> Iterator[Any]:
+    def _samples(self) -> Iterator[Any]:
         each = max(2, SAMPLES_MAX // len(self.members))
         for member in self.members:
             yield from islice(member.samples(), each)
 
-    def language(self) -> Automaton | None:
+    def _language(self) -> Automaton | None:
         parts = [language for member in self.members if (language := member.language()) is not None]
         builder = Builder()
         return builder.finish(builder.either([builder.embed(part) for part in parts])) if parts else None
 
-    def native(self) -> Any:
+    def _native(self) -> Any:
         members = [member.native() for member in self.members]
         # Of two members of one kind the first must win; msgspec knows no first, and often refuses such a union.
         distinct = sum(len(member.kinds) for member in self.members) == len(self.kinds)
         return Union[tuple(members)] if distinct and MISS not in members else MISS  # noqa: UP007 - made at run time
 
-    def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
+    def _schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
         return {"anyOf": [member.refer(definitions) for member in self.members]}
 
 

@@ -31,20 +31,21 @@ class Seat:
     """One connection: its peer value, what it sent and nobody has read, and who hears it."""
 
     __slots__ = ("accepted", "closed_told", "deaf", "dropped", "framer", "holder", "inbox", "inbox_bytes", "lost",
-                 "noted", "paused", "peer", "role")  # fmt: skip
+                 "more", "noted", "paused", "peer", "role")  # fmt: skip
 
     def __init__(self, number: int, role: str, framer: Framer, *, accepted: bool) -> None:
         self.peer = Peer(number)
         self.role = role
         self.framer = framer
         self.accepted = accepted  # it came to us; otherwise we connected to it
-        self.inbox: deque[tuple[str, Any, float]] = deque()
+        self.inbox: list[tuple[str, Any, float]] = []  # a deque would cost each seat 600 bytes; this holds few
         self.inbox_bytes = 0
         self.holder: Frame | None = None  # the frame whose present state awaits it
         self.dropped = False
         self.lost = False  # the network said so; what it sent before may still be unread
         self.closed_told = False  # somebody took its ``closed``
         self.deaf = False  # its bytes make no sense any more; it can still be written to
+        self.more = False  # its inbox is full and its framer may hold more
         self.paused = False
         self.noted = False  # that its messages are kept has been said once
 
@@ -182,6 +183,11 @@ class Accepting:
         self.pending: dict[int, Frame] = {}
 
 
+_NONE_RUNNING: dict[int, Any] = {}  # shared by all loops that run one item after another; never written
+_NONE_DONE: set[int] = set()
+_NONE_PAST: list[frozenset[int]] = []
+
+
 class Loop:
     """The items of an ``each`` and how far it is.
 
@@ -195,11 +201,11 @@ class Loop:
         self.items = items
         self.width = width
         self.index = -1
-        self.running: dict[int, Frame] = {}
-        self.results: dict[int, Any] = {}
-        self.done: set[int] = set()
         self.base = base
-        self.past: list[frozenset[int]] = []
+        self.running: dict[int, Frame] = {} if width else _NONE_RUNNING
+        self.results: dict[int, Any] = {} if width else _NONE_RUNNING
+        self.done: set[int] = set() if width else _NONE_DONE
+        self.past: list[frozenset[int]] = [] if width else _NONE_PAST
         if width:
             last_with: dict[int, int] = {}
             for index, item in enumerate(items):

@@ -12,6 +12,7 @@ import importlib.resources
 import importlib.util
 import inspect
 import pkgutil
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -22,11 +23,12 @@ from machines.model import Spec
 from machines.nodes import BYTES_MAX, MapNode, Node, ScalarNode, parse_yaml
 from machines.problems import Place, Problems, SpecError, near
 from machines.reader import read
-from machines.reading import NAME, shown
+from machines.reading import shown
 from machines.settings import apply_settings
 
 EXTENDS_MAX = 8  # files on top of one another; nobody follows more
 ENTRY_POINTS = "accord.rules"
+_BASE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.ya?ml)?")  # no path: a spec from a stranger stays in its folder
 
 
 class SpecNotFound(Exception):  # noqa: N818 (it reads as what happened)
@@ -170,17 +172,17 @@ def _base(node: Node, folder: Path | None, problems: Problems) -> Path | None:
         problems.add(node.place, "A112", "'extends' is the name of one spec", example)
         return None
     name = node.text
-    plain_name = name.removesuffix(".yaml").removesuffix(".yml")
-    if not all(NAME.fullmatch(part) or part.isdigit() for part in plain_name.replace("-", "_").split("_") if part):
+    if not _BASE.fullmatch(name):
         problems.add(node.place, "A136", f"{shown(name)} is no spec that may be extended", example)
         return None
     names = shipped()
-    own: tuple[str, ...] = ()
-    if folder is not None:
-        own = tuple(sorted(path.name for path in folder.glob("*.y*ml")))
-        for candidate in (name, f"{name}.yaml", f"{name}.yml"):
-            if candidate in own:
-                return folder / candidate
+    own = {path.name: path for path in sorted(folder.glob("*.y*ml"))} if folder is not None else {}
+    for candidate in (name, f"{name}.yaml", f"{name}.yml"):
+        if candidate in own and folder is not None:
+            if own[candidate].resolve().parent != folder.resolve():
+                problems.add(node.place, "A136", f"{shown(candidate)} is a link out of its folder", example)
+                return None
+            return own[candidate]
     shipped_folder = _shipped_folder()
     if name in names and shipped_folder is not None:
         return shipped_folder / f"{name}.yaml"
@@ -245,8 +247,8 @@ def allowed_rules(extra: Sequence[str] = ()) -> dict[str, str]:
     for point in importlib.metadata.entry_points(group=ENTRY_POINTS):
         found[point.name] = point.value.partition(":")[0]
     package = importlib.util.find_spec("rules")
-    for module in pkgutil.iter_modules(package.submodule_search_locations if package is not None else None):
-        if package is not None and not module.ispkg and not module.name.startswith("_"):
+    for module in pkgutil.iter_modules(package.submodule_search_locations or () if package is not None else ()):
+        if not module.ispkg and not module.name.startswith("_"):
             found[module.name] = f"rules.{module.name}"
     for name in extra:
         found[name.rpartition(".")[2]] = name

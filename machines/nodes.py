@@ -278,6 +278,10 @@ class _Composer:
         mark = error.problem_mark or error.context_mark
         opened = error.context_mark.line + 1 if error.context_mark else None
         text, hint = f"this is not YAML: {said}", ""
+        if mark and mark.index and said.startswith("mapping values are not allowed"):
+            begun = self.text[: mark.index].rpartition("\n")[2]
+            # The parser says the same of a key in the middle of a line and of one that begins it.
+            said = f"mapping values are not allowed: {'inside' if ': ' in begun else 'at the start'}"
         for pattern, words, way_out in _SYNTAX:
             if re.search(pattern, f"{error.context or ''}: {said}"):
                 text, hint = words.format(opened=opened), way_out
@@ -329,11 +333,16 @@ _SYNTAX = (
         "a word may not start with this character",
         "put the whole text in quotes",
     ),
-    (r"mapping values are not allowed", "a second ': ' in what is one value", "a new line, or quotes round the text"),
+    (r"mapping values are not allowed: inside", "a second ': ' in what is one value", "a new line, or quotes round it"),
+    (
+        r"mapping values are not allowed",
+        "this key is read as a part of the line above",
+        "indent it like its neighbours, and end the key above with ': '",
+    ),
     (
         r"expected ',' or '[]}]', but got '[\[{]'",
         "a bracket inside a value that stands in braces or brackets (opened in line {opened})",
-        "write that value on a line of its own, in block style",
+        "write that value on a line of its own, in block style, or in quotes",
     ),
     (
         r"expected ',' or '[]}]'",

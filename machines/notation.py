@@ -44,7 +44,7 @@ from machines.model import (
 from machines.nodes import ListNode, MapNode, Node, ScalarNode
 from machines.patterns import PatternError, matcher
 from machines.problems import Place, Problems
-from machines.shapes import INT_MAX, INT_MIN, folded
+from machines.scalars import INT_MAX, INT_MIN, folded
 from machines.values import freeze
 
 SCALARS = ("string", "int", "number", "bool", "null", "any")

@@ -22,7 +22,7 @@ from math import isfinite, isinf
 from typing import Any
 
 from machines.problems import near
-from machines.values import FreezeError, Peer, Range, Rate, Record, freeze
+from machines.values import Peer, Range, Rate, Record
 
 INTEGER_MAX = (1 << 63) - 1
 INTEGER_MIN = -(1 << 63)
@@ -179,28 +179,36 @@ def _check_length(length: int, kind: str) -> None:
         raise OperandError(f"the {kind} would be longer than {LENGTH_MAX}")
 
 
+_OBJECTS: set[type] = set()  # kinds seen to be neither peer nor mapping: asking an abstract class each time costs 0.5 us
+
 # -- fields and elements ---------------------------------------------------------------------------------------------
 
 
 def attribute(of: Any, name: str) -> Any:
-    """Return a field of a peer, a mapping or an object that a rule returned, frozen.
+    """Return a field of a peer, a mapping or an object that a rule returned.
+
+    It is not frozen here: whoever binds it to a name does that, and a value that only passes on to the wire or to a
+    guard need not pay for it.
 
     Raises:
-        OperandError: it has no such field, the field is a method or could change, or ``of`` is a kind that has none.
+        OperandError: it has no such field, the field is a method, or ``of`` is a kind that has none.
     """
-    if isinstance(of, Peer):
-        return _keyed(of.fields, name, "the peer")
-    if isinstance(of, Mapping):
-        return _keyed(of, name, "the mapping")
+    kind = type(of)
+    if kind not in _OBJECTS:
+        if isinstance(of, Peer):
+            return _keyed(of.fields, name, "the peer")
+        if isinstance(of, Mapping):
+            return _keyed(of, name, "the mapping")
+        _OBJECTS.add(kind)
     if name.startswith("_") or type(of) in DIRECT or type(of) in _LISTS:
         raise OperandError(f"{kind_of(of)} has no field {name!r}")
     try:
-        # A frozen dataclass may still hold a list, and a method is a way to state: neither may reach a name.
-        return freeze(getattr(of, name))
+        value = getattr(of, name)
     except AttributeError:
         raise OperandError(f"{kind_of(of)} has no field {name!r}") from None
-    except FreezeError as error:
-        raise OperandError(f"field {name!r} of {kind_of(of)} cannot be held: {error}") from None
+    if callable(value):  # a method is a way to state
+        raise OperandError(f"{name!r} of {kind_of(of)} is a method, not a field")
+    return value
 
 
 def element(of: Any, index: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The regular expressions of ``{string: REGEX}``: a matcher that takes linear time, and an automaton.
+r"""The regular expressions of ``{string: REGEX}``: a matcher that takes linear time, and an automaton.
 
 An author's pattern never goes to Python's ``re``, where 27 characters can cost two seconds. Messages are matched by
 the linear engine of jsonschema-rs, anchored at both ends. The checks need more than matching (what do two patterns
@@ -6,10 +6,10 @@ have in common?), so a pattern is also read here, and what the two could take di
 
     a b é           characters                      a|b (a) (?:a)     choice, groups
     .               any but a line end              a* a+ a?          any number, at least one, at most one
-    \\d \\w \\s \\D \\W \\S   as in JSON Schema: ASCII      a{2} a{2,} a{2,5}
-    [a-z] [^a-z]    one of these, none of these     \\n \\t \\x41 \\u00e9 \\. \\[ ...
+    \d \w \s \D \W \S    as in JSON Schema: ASCII      a{2} a{2,} a{2,5}
+    [a-z] [^a-z]    one of these, none of these     \n \t \x41 \u00e9 \. \[ ...
 
-Not: look-around, back-references, ``\\b``, flags, ``\\p{...}``, ``^`` and ``$`` but at the very ends.
+Not: look-around, back-references, ``\b``, flags, ``\p{...}``, ``^`` and ``$`` but at the very ends.
 """
 
 from __future__ import annotations
@@ -148,9 +148,8 @@ class _Parser:
     def sequence(self, depth: int) -> tuple[int, int]:
         pieces = []
         while self.peek() not in ("", "|", ")"):
-            if self.at == 0 and self.peek() == "^":
-                self.at += 1
-            elif self.at == len(self.regex) - 1 and self.peek() == "$":
+            last = len(self.regex) - 1
+            if (self.at, self.peek()) in ((0, "^"), (last, "$")):
                 self.at += 1
             else:
                 pieces.append(self.counted(depth))

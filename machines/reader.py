@@ -1,28 +1,26 @@
 """A tree of YAML nodes to a Spec: every fault in one pass, each with its place, in file order.
 
-Every fault of reading has one of these codes:
+Every fault of reading has one of these codes (types and bodies have A2xx, see `machines.types`; so have expressions,
+see `machines.expressions`; rules that are not allowed A400):
 
-    A100  the text is not YAML                          A121  keys that exclude one another
-    A101  YAML that a spec may not use                  A122  a key that has no meaning where it stands
-    A102  a key that its mapping already has            A123  a state that leads nowhere
-    A103  an unknown state                              A124  a branch that leads nowhere
-    A104  an unknown machine                            A125  stay or again where nothing waits
-    A105  an unknown message                            A126  stay under a clock that has run out
-    A106  an unknown setting                            A127  branches that may run out where they may not
-    A107  an unknown role                               A128  a field bound that is not a peer's being seated
-    A108  an unknown type                               A129  a setting whose value can not be read
-    A109  a file that is too large                      A130  a value that wire does not take
-    A110  a call that YAML cuts at its comma            A131  a limit that is no number, rate or setting of either
-    A111  an unknown key                                A132  an 'also' body with other holes than its message
-    A112  another form is wanted: mapping, list, word   A133  roles whose connections make no sense
-    A113  something is missing                          A134  a role without main, or main with two parameters
-    A114  a name that is badly spelt                    A135  an 'each' that is not NAME in LIST
-    A115  a name given twice                            A136  an 'extends' that can not be followed
-    A116  a name that has a meaning of its own          A137  a type that holds itself
-    A117  a machine run with too many or few values
+    A100  the text is not YAML                          A119  a message sent by a role that is no sender
+    A101  YAML that a spec may not use                  A120  a message awaited that nobody there sends
+    A102  a key that its mapping already has            A121  keys that exclude one another
+    A103  an unknown state                              A122  a key that has no meaning where it stands
+    A104  an unknown machine                            A123  a state that leads nowhere
+    A105  an unknown message                            A124  a branch that leads nowhere
+    A106  an unknown setting                            A125  stay or again where nothing waits
+    A107  an unknown role                               A126  stay under a clock that has run out
+    A109  a file that is too large                      A127  branches that may run out where they may not
+    A110  a call that YAML cuts at its comma            A128  a field bound that is not a peer's being seated
+    A111  an unknown key                                A129  a setting whose value can not be read
+    A112  another form is wanted: mapping, list, word   A130  a value that wire does not take
+    A113  something is missing                          A131  a limit that is no number, rate or setting of either
+    A114  a name that is badly spelt                    A133  roles whose connections make no sense
+    A115  a name given twice                            A134  a role without main, or main with wrong parameters
+    A116  a name that has a meaning of its own          A135  an 'each' that is not NAME in LIST
+    A117  a machine run with too many or few values     A136  an 'extends' that can not be followed
     A118  a message sent with too many or few values
-    A119  a message sent by a role that is no sender
-    A120  a message awaited that nobody there sends
 """
 
 from __future__ import annotations
@@ -31,10 +29,10 @@ import re
 from dataclasses import fields
 from typing import Any, get_args, get_type_hints
 
-from machines.model import Message, Role, Setting, Spec, TypeDeclaration, Wire
+from machines.model import Role, Setting, Spec, Wire
 from machines.nodes import ListNode, MapNode, Node, ScalarNode
 from machines.problems import Place, Problems, near
-from machines.reader_messages import read_messages, read_types
+from machines.reader_messages import check_shapes, read_messages, read_types
 from machines.reader_states import outline_machines, read_role
 from machines.reading import Reading, inside, is_empty, joined, shown
 from machines.settings import WRITTEN, parse_value
@@ -57,9 +55,9 @@ def read(node: Node, file: str, problems: Problems) -> Spec:
     reading = Reading(problems)
     top = reading.mapping(node, "a spec", "protocol, connects, messages, roles …")
     if isinstance(node, MapNode):
-        reading.known_keys(top, TOP_KEYS, "a spec")
+        keys = reading.known_keys(top, TOP_KEYS, "a spec")
         for key in NEEDED:
-            if top.get(key) is None:
+            if key not in keys:
                 reading.fault(Place(file, 1, 1), "A113", f"the key {key!r} is missing", "each spec has it")
     protocol = _protocol(reading, top)
     title = top.get("title")
@@ -68,14 +66,16 @@ def read(node: Node, file: str, problems: Problems) -> Spec:
     role_nodes = _outline_roles(reading, roles)
     connects = _connects(reading, top.get("connects"), roles)
     settings = _settings(reading, top.get("settings"))
-    types: dict[str, TypeDeclaration] = {}
-    messages: dict[str, Message] = {}
-    types_node, messages_node = top.get("types"), top.get("messages")
-    if types_node is not None:
-        types = read_types(reading, types_node)
-    if messages_node is not None:
-        messages = read_messages(reading, messages_node, top.get("also"), top.get("urgent"))
+    types = read_types(reading, top.get("types"))
+    messages = read_messages(reading, top.get("messages"), top.get("also"), top.get("urgent"))
+    check_shapes(reading, types, messages)
     read_roles: dict[str, Role] = {key.text: read_role(reading, key, body) for key, body in role_nodes}
+    listeners = {target for targets in connects.values() for target in targets}
+    for role in read_roles.values():
+        main = role.machines.get("main")
+        if role.name in reading.peers and role.name not in listeners and main is not None and main.parameters:
+            text = f"main takes the connection it is run for, but nobody connects to {role.name}"
+            reading.fault(main.place, "A134", text, "write it without brackets")
     return Spec(
         protocol=protocol,
         title=(reading.text(title, "the title") if title is not None else None) or protocol,

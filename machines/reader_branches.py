@@ -78,18 +78,18 @@ def _branch(reading: Reading, node: Node, scope: Scope) -> Branch:
     if isinstance(node, ListNode):
         reading.fault(node.place, "A112", "a branch is a word or a mapping, not a list", "put the branches in one list")
         return Branch(None, None, (), Stay(False, node.place), node.place)
-    reading.known_keys(node, BRANCH_KEYS, "a branch")
+    keys = reading.known_keys(node, BRANCH_KEYS, "a branch")
     guard, limit = node.get("if"), node.get("limit")
     return Branch(
         reading.expression(guard, "the condition after 'if'") if guard is not None else None,
         read_limit(reading, limit) if limit is not None else None,
         read_steps(reading, node, scope),
-        _next(reading, node, scope),
+        _next(reading, node, scope, keys),
         node.place,
     )
 
 
-def _next(reading: Reading, node: MapNode, scope: Scope) -> Next:
+def _next(reading: Reading, node: MapNode, scope: Scope, keys: dict[str, Place]) -> Next:
     then, value = node.get("then"), node.get("return")
     if then is not None and value is not None:
         reading.fault(value.place, "A121", "'then' and 'return' exclude one another", "either go on or end the machine")
@@ -99,7 +99,7 @@ def _next(reading: Reading, node: MapNode, scope: Scope) -> Next:
         return _word(reading, then, scope)
     if then is not None:
         return read_choice(reading, then, replace(scope, ends=True))
-    if not scope.stays_unsaid:
+    if not scope.stays_unsaid and not keys.keys() & {"then", "return", ""}:
         hint = "add 'then: STATE', 'then: stay' or 'return: VALUE'" if scope.stays else "add 'then' or 'return'"
         reading.fault(node.place, "A124", f"this branch of {scope.event} does not say what is next", hint)
     return Stay(False, node.place)
@@ -121,6 +121,8 @@ def _word(reading: Reading, node: ScalarNode, scope: Scope) -> Next:
         known = (*scope.states, *STAYING) if scope.stays else scope.states
         called = word.partition("(")[0] in reading.machines.get(scope.role, {})
         hint = f"that is a machine: a state with 'run: {word}' calls it" if called else ""
+        if word == "null" or word.startswith("return "):
+            hint = f"the machine ends with {{return: {word.removeprefix('return ').strip()}}}"
         reading.unknown(inside(node), "A103", "state", word, known, hint)
     return Goto(word, node.place)
 

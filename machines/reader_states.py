@@ -163,8 +163,7 @@ def read_state(reading: Reading, key: ScalarNode, node: Node, scope: Scope) -> S
         hint = f"like {name}: {{then: {node.text or 'other'}}}"
         reading.mapping(node, f"the state {name!r}", hint)
         return _plain(name, None, key)
-    reading.known_keys(node, STATE_KEYS, "a state")
-    _check_keys(reading, key, node)
+    _check_keys(reading, key, reading.known_keys(node, STATE_KEYS, "a state"))
     each = _each(reading, node)
     run, accept, ask = node.get("run"), node.get("accept"), node.get("ask")
     bound = node.get("as")
@@ -244,9 +243,8 @@ def _then(reading: Reading, node: MapNode, scope: Scope) -> Choice | None:
     return read_choice(reading, then, replace(scope, ends=True)) if then is not None else None
 
 
-def _check_keys(reading: Reading, key: ScalarNode, node: MapNode) -> None:
+def _check_keys(reading: Reading, key: ScalarNode, keys: dict[str, Place]) -> None:
     """Tell which keys exclude one another, which have no meaning here, and whether the state leads anywhere."""
-    keys = {written.text: written.place for written, _ in node.pairs}
     calls = [word for word in CALLS if word in keys]
     if len(calls) > 1:
         text = f"{quoted(calls)} exclude one another"
@@ -281,7 +279,8 @@ def _check_keys(reading: Reading, key: ScalarNode, node: MapNode) -> None:
     if "ask" in keys and "receive" not in keys:
         hint = "list the messages that may answer"
         reading.fault(keys["ask"], "A113", "'receive' is missing: what may the player answer?", hint)
-    _check_exit(reading, key, keys)
+    if "" not in keys:
+        _check_exit(reading, key, keys)
 
 
 def _check_exit(reading: Reading, key: ScalarNode, keys: dict[str, Place]) -> None:
@@ -331,7 +330,8 @@ def _answers(reading: Reading, node: MapNode, scope: Scope, *, asks: bool, accep
         timeout=timeout or fault,
         invalid=invalid or fault,
         closed=closed or fault,
-        failed=choice("failed"),
+        # What failed is over, so there is nothing to stay with; only a door is still open.
+        failed=choice("failed", replace(scope, stays=accepts)),
         connected=choice("connected", replace(scope, stays_unsaid=True)),
         seated=choice("seated", replace(scope, stays_unsaid=True, seats=True)),
         after=_moments(reading, node, scope, "after"),
@@ -347,13 +347,14 @@ def _receive(reading: Reading, node: MapNode, scope: Scope, *, asks: bool) -> di
     body = reading.mapping(written, "'receive'", "messages by name: {JOIN: joined}")
     if isinstance(written, MapNode) and not body.pairs:
         reading.fault(written.place, "A113", "'receive' lists no message")
-    others = reading.peers.get(scope.role)
+    # Where the connections are at fault, any other role may be at the other end.
+    others = reading.peers.get(scope.role, tuple(role for role in reading.machines if role != scope.role))
     for key, value in body.pairs:
         outline = reading.messages.get(key.text)
         if outline is None:
             candidates = [name for name, other in reading.messages.items() if scope.role not in other.senders or asks]
             reading.unknown(inside(key), "A105", "message", key.text, candidates)
-        elif others is not None and outline.senders:
+        elif outline.senders:
             heard = (*others, scope.role) if asks else others  # an answer of the player is the role's own message
             if not any(sender in heard for sender in outline.senders):
                 text = f"{scope.role} never hears {key.text}: it is sent by {joined(outline.senders, 'or')}"

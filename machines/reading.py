@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 
 from machines.expressions import parse, parse_call
 from machines.model import Call, Constant, Expression, Mapped, Sequence, Setting
@@ -20,6 +21,23 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 # Words of the expression language: a name spelt like one could never be read.
 RESERVED = frozenset({"true", "false", "null", "and", "or", "not", "in", "never"})
+
+# What other languages for state machines call it.
+_ELSEWHERE = {
+    "goto": "then",
+    "next": "then",
+    "target": "then",
+    "final": "return",
+    "result": "return",
+    "on": "receive",
+    "call": "run",
+    "wait": "await",
+    "guard": "if",
+    "when": "if",
+    "set": "let",
+    "assign": "let",
+    "close": "drop",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +110,23 @@ class Reading:
             return False
         return True
 
-    def known_keys(self, node: MapNode, known: Iterable[str], what: str) -> None:
-        """Note a problem for each key that ``what`` does not have."""
+    def known_keys(self, node: MapNode, known: Iterable[str], what: str) -> dict[str, Place]:
+        """Return the places of a mapping's keys; note a problem for each that ``what`` does not have.
+
+        A key that is misspelt counts as the one that was meant, an empty text if nobody can tell, so that what it
+        would have done is not told to be missing.
+        """
         known = tuple(known)
+        found = {key.text: key.place for key, _ in node.pairs if key.text in known}
         for key, _ in node.pairs:
             if key.text not in known:
-                hint = near(key.text, known) or f"it has: {', '.join(known)}"
+                meant = _ELSEWHERE.get(key.text, "")
+                if meant not in known:
+                    meant = next(iter(get_close_matches(key.text, known, n=1)), "")
+                hint = f"did you mean {meant!r}?" if meant else f"it has: {', '.join(known)}"
                 self.fault(key.place, "A111", f"{what} has no key {shown(key.text)}", hint)
+                found.setdefault(meant, key.place)
+        return found
 
     def unknown(self, place: Place, code: str, kind: str, word: str, known: Iterable[str], hint: str = "") -> None:
         """Note that a name is not declared, with the nearest that is, unless ``hint`` knows better."""

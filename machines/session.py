@@ -27,7 +27,7 @@ from machines.model import Early
 from machines.steps import peers
 from machines.table import ACCEPT, WAIT, Layer, Program, Reader
 from machines.tree import Tree, layers
-from machines.types import Mismatch
+from machines.shapes import Mismatch
 from machines.values import Peer
 
 Hearer = tuple[Frame, Layer]
@@ -39,6 +39,8 @@ class Session(Tree):
     ``seed`` is the run's; ``my`` is what ``my.name`` and the like read. With ``watch`` every message taken is also
     reported as a `Heard` effect. Times are seconds on any clock that never goes back.
     """
+
+    __slots__ = ("watch",)
 
     def __init__(self, program: Program, *, seed: int = 0, my: Mapping[str, Any] | None = None, watch: bool = False) -> None:
         super().__init__(program, seed, my or {})
@@ -91,7 +93,7 @@ class Session(Tree):
         seat = self.seats[number]
         if self.ended is None and not seat.silent:
             seat.framer.feed(chunk)
-            self._fill(seat)
+            self._cut(seat)
             self.ready.append(seat)
         return self._done(seat)
 
@@ -105,7 +107,7 @@ class Session(Tree):
                 holder = seat.holder
                 if holder is not None and holder.node.kind == ACCEPT and holder.node.awaits is None:
                     self._discard(seat)  # nobody will ever read it: its seat is freed now
-                self._fill(seat)
+                self._cut(seat)
                 self.ready.append(seat)
         return self._done(seat)
 
@@ -178,7 +180,7 @@ class Session(Tree):
 
     def _breathe(self, seat: Seat) -> None:
         """Stop or go on reading from a peer, as its inbox fills or empties."""
-        full = self._full(seat)
+        full = seat.more
         if full and not seat.paused and not seat.silent:
             seat.paused = True
             self.effects.append(Pause(seat.number))
@@ -201,7 +203,8 @@ class Session(Tree):
                 if seat.inbox or seat.dropped:
                     self._new_event()
                     if self._take(seat):
-                        self._fill(seat)
+                        if seat.more:
+                            self._cut(seat)
                         if seat.paused:
                             self._breathe(seat)
                         if seat.inbox:
@@ -221,18 +224,18 @@ class Session(Tree):
 
     # -- inboxes -----------------------------------------------------------------------------------------------------
 
-    def _full(self, seat: Seat) -> bool:
-        wire = self.program.wire
-        return len(seat.inbox) >= wire.inbox_messages_max or seat.inbox_bytes >= wire.inbox_bytes_max
-
-    def _fill(self, seat: Seat) -> None:
+    def _cut(self, seat: Seat) -> None:
         """Cut what has come into messages, as many as the inbox has room for; the rest stays bytes."""
         if seat.dropped:
             return
         urgent = self.program.urgent[seat.role]
         framer = seat.framer
+        inbox = seat.inbox
+        wire = self.program.wire
+        seat.more = False
         while not seat.deaf:
-            if self._full(seat):
+            if len(inbox) >= wire.inbox_messages_max or seat.inbox_bytes >= wire.inbox_bytes_max:
+                seat.more = True
                 return
             try:
                 raw = framer.next()
@@ -255,7 +258,7 @@ class Session(Tree):
             seat.inbox.append((LOST, None, self.now))
 
     def _pop(self, seat: Seat) -> None:
-        kind, payload, _ = seat.inbox.popleft()
+        kind, payload, _ = seat.inbox.pop(0)
         if kind == MESSAGE:
             seat.inbox_bytes -= len(payload)
 
@@ -405,7 +408,7 @@ class Session(Tree):
 
     def _mark(self, seat: Seat, reason: str) -> None:
         """A fault of a peer that nobody awaits meets whoever hears the peer next, before anything new."""
-        seat.inbox.appendleft((FAULT, reason, self.now))
+        seat.inbox.insert(0, (FAULT, reason, self.now))
 
     def _early(self, seat: Seat, hearers: list[Hearer]) -> bool:
         policy = self._early_policy(seat)
@@ -480,7 +483,7 @@ class Session(Tree):
         if frame.node.layer is layer and frame.node.kind == ACCEPT:
             return seat in frame.hears
         try:
-            named = audience(frame.slots)  # type: ignore[operator]
+            named = audience(frame.slots)
             return seat.peer in peers(named)
         except Exception:  # a name not yet bound, or bound to no peer: then it hears nobody yet
             return False

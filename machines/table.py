@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from transitions import Machine as TransitionsMachine
 from transitions.core import Event
@@ -43,26 +43,33 @@ from machines.steps import Action, Scope, Slots, Value, compile_bindings, compil
 UNSET = type("Unset", (), {"__repr__": lambda self: "<unset>", "__slots__": ()})()
 END = ".end"
 ENTER, STAY, AGAIN = 1, 2, 3  # what a row asks for once it is taken: Frame.next
-PASS, WAIT, CALL, EACH, ACCEPT, CHOICE, FINAL = "pass", "wait", "call", "each", "accept", "choice", "final"
 Kind = Literal["pass", "wait", "call", "each", "accept", "choice", "final"]
+PASS: Final = "pass"
+WAIT: Final = "wait"
+CALL: Final = "call"
+EACH: Final = "each"
+ACCEPT: Final = "accept"
+CHOICE: Final = "choice"
+FINAL: Final = "final"
 
 Guard = Callable[[Slots], bool]
 Reader = tuple[str, MessageShape, tuple[int, ...]]  # event, how to recognise it, the slots of its holes
 
 
-class LeanEvent(Event):  # type: ignore[misc]
+class LeanEvent(Event):
     """The event class of a table: guards in order, the first that holds acts, then the state changes."""
 
     rows: dict[str, tuple[tuple[Guard | None, Action, str | None], ...]]
 
     def compile(self) -> None:
         """Take the rows over from the stock transitions; later additions would not be seen."""
-        self.rows = {
+        found: dict[str, Any] = {
             source: tuple(
                 (row.conditions[0].func if row.conditions else None, row.before[0], row.dest) for row in transitions
             )
             for source, transitions in self.transitions.items()
         }
+        self.rows = found
 
     def trigger(self, model: Any, *args: Any, **kwargs: Any) -> bool:
         """Take the first row of the model's state whose guard holds; return whether there was one."""
@@ -75,7 +82,7 @@ class LeanEvent(Event):  # type: ignore[misc]
         return False
 
 
-class LeanMachine(TransitionsMachine):  # type: ignore[misc]
+class LeanMachine(TransitionsMachine):
     """A ``transitions.Machine`` whose events are lean."""
 
     event_cls = LeanEvent
@@ -255,10 +262,10 @@ class _Builder:
             auto_transitions=False,
             model_attribute="_state",
         )
-        for event, source, destination, guard, action in self.rows:
-            machine.add_transition(event, source, destination, conditions=[guard] if guard else None, before=[action])
+        for name, source, destination, guard, action in self.rows:
+            machine.add_transition(name, source, destination, conditions=[guard] if guard else None, before=[action])
         for name, event in machine.events.items():
-            if not self.program.stock:
+            if isinstance(event, LeanEvent):
                 event.compile()
             table.triggers[name] = event.trigger
         for node in table.nodes.values():

@@ -17,21 +17,8 @@ from typing import Any
 
 from machines.automata import Automaton, Builder, both, exactly, outside, shortest, up_to
 from machines.patterns import anchored, automaton, bare, escaped
-from machines.shapes import (
-    INT_MAX,
-    INT_MIN,
-    MISS,
-    SAMPLES_MAX,
-    BoolShape,
-    EnumShape,
-    IntShape,
-    Mismatch,
-    NumberShape,
-    Path,
-    Shape,
-    TextShape,
-    shown,
-)
+from machines.scalars import INT_MAX, INT_MIN, BoolShape, EnumShape, IntShape, NumberShape, TextShape
+from machines.shapes import MISS, SAMPLES_MAX, Mismatch, Path, Shape, shown
 
 # Our own patterns, without choices that could make `re` go back.
 _WHOLE_REGEX = "0|-?[1-9][0-9]*"
@@ -122,8 +109,8 @@ class TextHole:
             return "(?:true|false)"
         if isinstance(shape, TextShape):
             return r"[^\n\r]*" if shape.regex is None else f"(?:{bare(shape.regex)})"
-        pattern: str = shape.schema({}).get("pattern", "")
-        return pattern[1:-1] or f"(?:{'|'.join(map(escaped, getattr(shape, 'values', ())))})"
+        assert isinstance(shape, EnumShape), f"{shape.describe()} may not stand in a text"
+        return f"(?:{shape.regex()})"
 
 
 def _within_a_line() -> Automaton:
@@ -135,9 +122,7 @@ def _parser(shape: Shape) -> Callable[[str], Any]:
     """Return what turns the text of a hole into its frozen value, or MISS."""
     take = shape.take
     if isinstance(shape, IntShape):
-        return lambda text: (
-            take(int(text)) if len(text) <= _WHOLE_CHARACTERS_MAX and _WHOLE.fullmatch(text) else MISS
-        )
+        return lambda text: take(int(text)) if len(text) <= _WHOLE_CHARACTERS_MAX and _WHOLE.fullmatch(text) else MISS
     if isinstance(shape, BoolShape):
         return lambda text: _WORDS.get(text, MISS)
     if isinstance(shape, NumberShape):
@@ -203,16 +188,14 @@ class TemplateShape(Shape):
             pieces += (hole.write(value, path), hole.until)
         return "".join(pieces)
 
-    def written(self) -> str:
-        """Return the text as it stands in the spec."""
+    def _written(self) -> str:
         holes = (f"${{{hole.name} {hole.shape.describe()}}}{hole.until}" for hole in self.holes)
         return shown(self.prefix + "".join(holes))
 
-    def example(self) -> Any:
-        return next(self.samples())
+    def _example(self) -> Any:
+        return next(self._samples())
 
-    def samples(self) -> Iterator[Any]:
-        """Yield texts; a sample of a hole that may not be written there is left out."""
+    def _samples(self) -> Iterator[Any]:
         columns = [list(hole.samples()) for hole in self.holes]
         first = [column[0] for column in columns]
         yield self.write(first)
@@ -220,11 +203,11 @@ class TemplateShape(Shape):
             for value in column[1:]:
                 yield self.write([*first[:index], value, *first[index + 1 :]])
 
-    def language(self) -> Automaton | None:
+    def _language(self) -> Automaton | None:
         builder = Builder()
         pieces = [builder.text(self.prefix), *(builder.embed(hole.language()) for hole in self.holes)]
         return builder.finish(builder.chain(pieces))
 
-    def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
+    def _schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
         regex = escaped(self.prefix) + "".join(hole.regex() + escaped(hole.until) for hole in self.holes)
         return {"type": "string", "pattern": anchored(regex)}

@@ -33,6 +33,10 @@ class FailedError(Exception):
 class Tree:
     """A session without its inputs."""
 
+    __slots__ = ("asked", "drops", "earliest", "effects", "ended", "event_mark", "failures", "lonely", "my", "now",
+                 "over_limit", "program", "questions", "ready", "root", "seats", "seed", "serial", "speaker", "steps",
+                 "transitions", "work")  # fmt: skip
+
     def __init__(self, program: Program, seed: int, my: Mapping[str, Any]) -> None:
         self.program = program
         self.seed = seed
@@ -105,13 +109,18 @@ class Tree:
         self.speaker = peer
         self.over_limit = False
         table = frame.table
-        for slot, hole in zip(slots_of_holes, holes, strict=True):
-            slots[slot] = hole
-        if table.peer_slot:
-            slots[table.peer_slot] = peer
-        if reason is not None and table.reason_slot:
-            slots[table.reason_slot] = reason
+        folded: list[Any] | None = None
         try:
+            if frame.loop is not None and frame.loop.results:
+                # Whoever leaves a parallel loop half way keeps what its items have returned so far.
+                self._fold(frame, frame.loop, sorted(frame.loop.results))
+                folded = slots[:]
+            for slot, hole in zip(slots_of_holes, holes, strict=True):
+                slots[slot] = hole
+            if table.peer_slot:
+                slots[table.peer_slot] = peer
+            if reason is not None and table.reason_slot:
+                slots[table.reason_slot] = reason
             if not table.triggers[event](frame, slots):
                 slots[:] = saved
                 return False
@@ -130,6 +139,10 @@ class Tree:
             self.leave(frame)
             self.work.append(frame)
         else:
+            if folded is not None:  # the loop goes on, and folds its results itself when all are there
+                for index, value in enumerate(folded):
+                    if slots[index] is value:
+                        slots[index] = saved[index]
             self._stay(frame, again=code == AGAIN)
         return True
 
@@ -201,9 +214,14 @@ class Tree:
 
     def end_failed(self, why: str) -> None:
         """End the session as failed; of the running event nothing but this goes out."""
-        if self.ended is None:
-            del self.effects[self.event_mark :]
-            self._end(Ended(None, why))
+        if self.ended is not None:
+            return
+        undone = self.effects[self.event_mark :]
+        self.effects[self.event_mark :] = [effect for effect in undone if isinstance(effect, Note)]
+        for effect in undone:
+            if isinstance(effect, DropEffect):
+                self.seats[effect.peer].dropped = False  # it is closed with all the others instead
+        self._end(Ended(None, why))
 
     def _end(self, ended: Ended) -> None:
         self.ended = ended
@@ -247,17 +265,11 @@ class Tree:
             self.abandon(child)
         if frame.loop is not None:
             loop, frame.loop = frame.loop, None
-            self._leave_loop(frame, loop)
+            for child in list(loop.running.values()):
+                self.abandon(child)
         if frame.accepting is not None:
             accepting, frame.accepting = frame.accepting, None
             frame.parked = {**(frame.parked or {}), **accepting.pending}
-
-    def _leave_loop(self, frame: Frame, loop: Loop) -> None:
-        """Abandon the items still running; what the others returned is folded, in item order."""
-        for child in list(loop.running.values()):
-            self.abandon(child)
-        if loop.width and loop.results:
-            self._fold(frame, loop, sorted(loop.results))
 
     def _cancel(self, frame: Frame) -> None:
         if frame.question is not None:
@@ -452,10 +464,10 @@ class Tree:
             width = each.parallel(frame.slots)
             if type(width) is not int or width < 1:
                 raise FailedError(f"parallel: {width!r} is not a whole number from 1 on")
-        self._start_clocks(frame, node)
         frame.loop = Loop(items, width, frame.slots[:] if width else [])
         if width:
-            self._fill(frame, node, frame.loop)
+            self._start_clocks(frame, node)  # side by side there is one clock, for all of them
+            self._start_items(frame, node, frame.loop)
         else:
             self._next_item(frame, node, frame.loop)
 
@@ -477,12 +489,13 @@ class Tree:
             if node.entry is not None:
                 node.entry(slots)
             if node.run is not None:
+                self._start_clocks(frame, node)
                 self._call(frame, node, slots, loop.index)
                 return
             if each.until is not None and each.until(slots):
                 loop.index = len(loop.items)
 
-    def _fill(self, frame: Frame, node: Node, loop: Loop) -> None:
+    def _start_items(self, frame: Frame, node: Node, loop: Loop) -> None:
         """Start as many items side by side as may run now; when all are done, fold and go on."""
         each = node.each
         assert each is not None, "only a loop has items"
@@ -542,7 +555,7 @@ class Tree:
                 del loop.running[frame.ordinal]
                 loop.done.add(frame.ordinal)
                 loop.results[frame.ordinal] = frame.result
-                self._fill(parent, node, loop)
+                self._start_items(parent, node, loop)
                 return
             parent.child = None
             if node.bind is not None:

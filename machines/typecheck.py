@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from machines import model
-from machines.compounds import Compiler
+from machines.compiler import Compiler
 from machines.model import Body, Hole, Message, Type, TypeDeclaration
 from machines.notation import NAME, SCALARS
 from machines.problems import Place, Problems, near
@@ -207,7 +207,7 @@ def _check_parts(type_: Type, place: Place, compiler: Compiler, problems: Proble
     sound = True
     match type_:
         case model.Exactly(inner) | model.Union(inner):
-            sound = all([_check_parts(part, place, compiler, problems) for part in inner])
+            sound = _check_all(inner, place, compiler, problems)
         case model.Repeated(item):
             sound = _check_parts(item, place, compiler, problems)
         case model.Keyed(fields):
@@ -218,7 +218,7 @@ def _check_parts(type_: Type, place: Place, compiler: Compiler, problems: Proble
                     inside = _check_default(field.type, field.default, what, place, compiler, problems)
                 sound = sound and inside
         case model.MapOf(key, value):
-            sound = all([_check_parts(part, place, compiler, problems) for part in (key, value)])
+            sound = _check_all((key, value), place, compiler, problems)
             if sound and compiler.shape(key).kinds != {"text"}:
                 problems.add(place, "A207", "the keys of a map are texts", "like {map: [string, int]}")
                 sound = False
@@ -227,9 +227,13 @@ def _check_parts(type_: Type, place: Place, compiler: Compiler, problems: Proble
     return sound
 
 
-def _check_default(
-    type_: Type, default: Any, what: str, place: Place, compiler: Compiler, problems: Problems
-) -> bool:
+def _check_all(types: Iterable[Type], place: Place, compiler: Compiler, problems: Problems) -> bool:
+    # A list, not a generator: all problems are told, not only the first.
+    found = [_check_parts(type_, place, compiler, problems) for type_ in types]
+    return all(found)
+
+
+def _check_default(type_: Type, default: Any, what: str, place: Place, compiler: Compiler, problems: Problems) -> bool:
     try:
         compiler.shape(type_).freeze(default)
     except Mismatch as error:

@@ -189,7 +189,7 @@ class _Game:
         shared: dict[str, Address] = {}
         for role in self.programs[self.client].connects:
             if not self.programs[role].per_connection:
-                watched = {"journal": journal, "observe": observe, "make_session": self._made, "game": True}
+                watched: dict[str, Any] = {"journal": journal, "observe": observe, "make_session": self._made, "game": True}
                 shared[role] = await self._listen(
                     tasks, self.programs[role], seed=seed, **(watched if role == self.server else {})
                 )
@@ -197,7 +197,7 @@ class _Game:
             addresses = dict(shared)
             for role in self.programs[self.client].connects:
                 if self.programs[role].per_connection:
-                    own = {"seed": derived_seed(seat.seed, role), "my": {"name": seat.name}}
+                    own: dict[str, Any] = {"seed": derived_seed(seat.seed, role), "my": {"name": seat.name}}
                     own["player"] = players[index, role]
                     if role == self.server:
                         own["observe"] = observe

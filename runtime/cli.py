@@ -1,4 +1,4 @@
-"""The command ``accord``: one sentence for each fault, documented exit codes, and each command loaded when asked for."""
+"""The command ``accord``: each command loaded when asked for, one sentence a fault, documented exit codes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ from runtime.commands.faults import FAILED, INTERRUPTED, OK, PROBLEMS, only, sen
 
 OURS = ("machines", "rules", "runtime", "diagrams", "specs")
 
-_HELP = "\n\n".join(
-    (
-        "One YAML file runs, checks and draws a TCP protocol.",
-        "SPEC is the name of a shipped protocol (see accord list) or a path to a YAML file. Results go to standard "
-        "output, log and progress to standard error; every command takes --json.",
-        "Exit codes: 0 all is well; 1 the run failed; 2 a spec has problems or an argument is wrong; 3 undetermined; "
-        "4 a port is in use or nobody listens there; 130 ended by Ctrl-C.",
-    )
+_HELP = (
+    "One YAML file runs, checks and draws a TCP protocol.\n\n"
+    "SPEC is the name of a shipped protocol (see accord list) or a path to a YAML file. Results go to standard output, "
+    "log and progress to standard error; every command takes --json.\n\n"
+    "Exit codes: 0 all is well; 1 the run failed; 2 a spec has problems or an argument is wrong; 3 undetermined; "
+    "4 a port is in use or nobody listens there; 130 ended by Ctrl-C."
 )
 
 # name -> (where it is, what it does). The lines stand here so that the help imports no command.

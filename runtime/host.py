@@ -35,7 +35,7 @@ log = logging.getLogger("accord.session")
 # How long the end of a session waits for its last bytes to get out and its peers to close: each connection limits
 # itself (FLUSH_SECONDS, LINGER_SECONDS), this is the end of all patience.
 DRAIN_SECONDS: Final = 5.0
-CANCEL_DRAIN_SECONDS: Final = 1.0  # the same when somebody wants it to stop now
+CANCEL_DRAIN_SECONDS: Final = 1.5  # the same when somebody wants it to stop now; longer than LINGER_SECONDS
 LAG_SECONDS: Final = 0.1  # from here on a late loop is worth a warning
 _LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
@@ -348,7 +348,7 @@ class Host:
             with anyio.move_on_after(seconds, shield=True):
                 await self._released.wait()
         for connection in tuple(self._unreleased):
-            log.warning("%s: %s did not take its last bytes in time", self.name, connection.name)
+            log.info("%s: %s is still open after %g s and is cut off", self.name, connection.name, seconds)
             connection.abort()
 
     def _end(self, ended: Ended) -> None:

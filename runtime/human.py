@@ -20,7 +20,7 @@ import anyio.to_thread
 import msgspec
 
 from machines.bodies import compile_message
-from machines.model import Hole, Pattern, Scalar, Spec
+from machines.model import Hole, Named, Pattern, Scalar, Spec
 from machines.types import Mismatch, compile_type
 from machines.values import plain
 from runtime.players import Arguments, DecisionError, companions
@@ -232,10 +232,13 @@ class Human:
                 return name, holes
 
     async def _fill(self, hole: Hole, given: dict[str, Any]) -> Any:
-        shape = compile_type(hole.type, self._spec.types)
+        types = self._spec.types
+        # A declared type is explained by what it stands for, not by its name.
+        wanted = types[hole.type.name].type if isinstance(hole.type, Named) else hole.type
+        shape = compile_type(wanted, types)
         offered = [given[hole.name]] if hole.name in given else [hole.default] if hole.optional else []
         enter = f" [Enter: {_brief(offered[0])}]" if offered else ""
-        texts_first = isinstance(hole.type, Pattern) or hole.type == Scalar("string")
+        texts_first = isinstance(wanted, Pattern) or wanted == Scalar("string")
         while True:
             self._say(f"{hole.name}, {shape.describe()}{enter}: ")
             text = await self._terminal.line()

@@ -1,9 +1,9 @@
-"""The journal of a run: JSON Lines, one for each input of a session, enough to replay the run value for value.
+r"""The journal of a run: JSON Lines, one for each input of a session, enough to replay the run value for value.
 
     {"journal":1,"accord":"0.1.0","protocol":"tsuro","spec":"tsuro","sha256":"...","role":"server","seed":1, ...}
     {"t":812.3,"in":"start","seed":1,"took":[],"out":[]}
     {"t":812.4,"in":"connect","peer":0,"took":[...],"out":[...]}
-    {"t":812.5,"in":"bytes","peer":0,"raw":"\\"Ann\\"\\n","took":[["main.join","named","JOIN","return"]],"out":[...]}
+    {"t":812.5,"in":"bytes","peer":0,"raw":"\"Ann\"\n","took":[["main.join","named","JOIN","return"]],"out":[...]}
     ...
     {"t":890.0,"end":true,"lines":118}
 
@@ -126,7 +126,7 @@ _SHORT: Mapping[type, Callable[[Any], Sequence[Any]]] = {
 
 
 def shorts(out: Sequence[Effect]) -> list[Sequence[Any]]:
-    """Return effects as lists: the kind, then the values. What was heard is left out: it stands in ``raw``, ``took``."""
+    """Return effects as lists: the kind, then the values. What was heard is left out: it stands in ``raw``."""
     return [_SHORT[type(effect)](effect) for effect in out if type(effect) is not effects.Heard]
 
 

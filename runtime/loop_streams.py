@@ -51,7 +51,8 @@ class LoopConnection(asyncio.BufferedProtocol):
         self._closing = False
         self._paused = False
         self._at_end = False  # the other end sends no more
-        self._lost: str | None = None  # the stream is gone, and why
+        self._why = ""
+        self._lost = False
         self._timer: asyncio.TimerHandle | None = None
 
     # -- what the owner calls ----------------------------------------------------------------------------------------
@@ -62,7 +63,7 @@ class LoopConnection(asyncio.BufferedProtocol):
         """Begin to read."""
         assert self._on_closed is None, "a connection starts once"
         self._on_bytes, self._on_end, self._on_closed = on_bytes, on_end, on_closed
-        if self._lost is not None:
+        if self._lost:
             self._loop.call_soon(self._released)
         elif self._at_end:
             self._loop.call_soon(self._ended, "")
@@ -149,16 +150,17 @@ class LoopConnection(asyncio.BufferedProtocol):
         """The stream is gone, for whatever cause, our own closing included."""
         if self._timer is not None:
             self._timer.cancel()
-        self._lost = reason(exc) if exc is not None else ""
+        self._lost = True
+        if exc is not None:
+            self._why = reason(exc)
         if self._on_closed is not None:
             self._released()
 
     def pause_writing(self) -> None:
-        """The other end does not read. Called from within `send`, so the owner is told a little later."""
+        """The other end does not read. This comes from within `send`; the owner is told when the stream is gone."""
         if not self._closing:
-            unsent = self._transport.get_write_buffer_size()
+            self._why = f"it does not read: {self._transport.get_write_buffer_size()} bytes wait for it"
             self._transport.abort()
-            self._loop.call_soon(self._ended, f"it does not read: {unsent} bytes wait for it")
 
     def resume_writing(self) -> None:
         """All is out."""
@@ -172,9 +174,8 @@ class LoopConnection(asyncio.BufferedProtocol):
             on_end(why)
 
     def _released(self) -> None:
-        assert self._lost is not None, "only a stream that is gone is released"
         assert self._on_closed is not None, "whoever is told has started the connection"
-        self._ended(self._lost)
+        self._ended(self._why)
         self._on_closed()
 
 

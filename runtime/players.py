@@ -31,10 +31,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import anyio
 import anyio.to_thread
 
+from machines.bodies import MessageShape, compile_message
 from machines.library import rules_module
 from machines.model import Spec
 from machines.problems import near
-from machines.bodies import MessageShape, compile_message
 
 if TYPE_CHECKING:
     from runtime.human import Terminal
@@ -86,7 +86,7 @@ class RawAnswer:
 
 @dataclass(frozen=True, slots=True)
 class EndlessAnswer:
-    """Write ``opening``, then ``chunk`` every ``pause`` seconds, until ``bytes_max`` are written or the peer is lost."""
+    """Write ``opening``, then ``chunk`` every ``pause`` seconds, up to ``bytes_max`` or until the peer is lost."""
 
     opening: bytes
     chunk: bytes
@@ -262,8 +262,8 @@ def companions(spec: Spec, folder: str) -> list[ModuleType]:
 
 
 def kinds(spec: Spec) -> dict[str, str]:
-    """Return the kinds of player that ``open_player`` knows for a spec, the game's own first, each with a line on it."""
-    own = {}
+    """Return the kinds of player that a spec can have, the game's own first, each with a line on it."""
+    own: dict[str, str] = {}
     for module in companions(spec, "players"):
         for kind, strategy in module.PLAYERS.items():
             own.setdefault(kind, (strategy.__doc__ or "").strip().partition("\n")[0].rstrip("."))

@@ -45,7 +45,7 @@ async def serve(
 
     A role with a session for each connection never returns: ``on_ended`` is told the number of each session, from 0,
     and how it ended; session n > 0 has a seed of its own, ``derived_seed(seed, n)``. When this is cancelled,
-    connections are still closed in good order, within a second.
+    connections are still closed in good order, within CANCEL_DRAIN_SECONDS.
 
     ``on_listening`` is told the port once it is taken. ``addresses`` are those of the roles that this one connects
     to, by role; ``player`` answers its questions. ``observe`` sees every effect. ``stock`` takes anyio's own streams

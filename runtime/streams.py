@@ -159,10 +159,8 @@ async def connect(role: str, host: str, port: int, tasks: TaskGroup, *, stock: b
 
 def reason(error: BaseException) -> str:
     """Say in a few words why the network failed, the same on every event loop."""
-    if isinstance(error, socket.gaierror):
+    if isinstance(error, socket.gaierror | UnicodeError):  # the latter: it can't even be written as a name of a host
         return "there is no host of that name"
-    if isinstance(error, UnicodeError):
-        return "that is no name of a host"
     if isinstance(error, BaseExceptionGroup):
         return reason(error.exceptions[0])
     if isinstance(error, OSError) and error.errno:

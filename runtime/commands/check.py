@@ -5,22 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from machines.checks import check as problems_of
+
 from machines.library import RulesError, SpecNotFound, load, rules_modules
 from machines.problems import Problem, SpecError
 from runtime.commands.faults import OK, PROBLEMS, CommandError
-from runtime.commands.options import Json, Rules
+from runtime.commands.options import Json, Rules, SpecName
 from runtime.commands.output import note, put, put_json
 
 
-def check(*specs: str, rules: Rules = [], json: Json = False) -> int:  # noqa: B006 (cyclopts makes a new list)
+def check(*specs: SpecName, rules: Rules = [], json: Json = False) -> int:  # noqa: B006 (cyclopts makes a new list)
     """Report every problem of one or more specs, a line each: FILE:LINE:COLUMN: CODE what (what to do).
 
     Exit code 0 if there is none, 2 if there is one. Nothing is run but the specs' rules modules are imported.
-
-    Parameters
-    ----------
-    specs
-        Names of shipped specs, or paths.
     """
     if not specs:
         raise CommandError("check needs a spec: accord check SPEC...")

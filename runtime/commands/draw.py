@@ -14,42 +14,30 @@ from machines.library import load, shipped
 from machines.model import Spec
 from machines.problems import near
 from runtime.commands.faults import FAILED, OK, CommandError
-from runtime.commands.options import Json, Rules
+from runtime.commands.options import Json, Rules, SpecName
 from runtime.commands.output import put, put_json
 
 FORMATS = ("svg", "png", "dot")
 
 
 def draw(
-    *specs: str,
-    all_: Annotated[bool, Parameter(name="--all")] = False,
-    out: Annotated[Path, Parameter(name=["--out", "-o"])] = Path("pictures"),
-    format_: Annotated[str, Parameter(name="--format")] = "svg",
-    role: str | None = None,
-    machine: str | None = None,
-    check: bool = False,
+    *specs: SpecName,
+    all_: Annotated[bool, Parameter(name="--all", help="Draw all shipped specs.")] = False,
+    out: Annotated[
+        Path, Parameter(name=["--out", "-o"], help="The folder for the pictures; made if there is none.")
+    ] = Path("pictures"),
+    format_: Annotated[
+        str, Parameter(name="--format", help="One or several of svg, png and dot, with commas between.")
+    ] = "svg",
+    role: Annotated[str | None, Parameter(help="Only the machines of this role.")] = None,
+    machine: Annotated[str | None, Parameter(help="Only machines of this name.")] = None,
+    check: Annotated[
+        bool, Parameter(help="Write nothing; exit 1 if pictures in the folder are not those of the specs as they are.")
+    ] = False,
     rules: Rules = [],  # noqa: B006 (cyclopts makes a new list)
     json: Json = False,
 ) -> int:
-    """Draw a state diagram of each machine of each spec; what is written is listed on standard output.
-
-    Parameters
-    ----------
-    specs
-        Names of shipped specs, or paths.
-    all_
-        All shipped specs.
-    out
-        The folder for the pictures; made if there is none.
-    format_
-        One or several of svg, png and dot, with commas between.
-    role
-        Only the machines of this role.
-    machine
-        Only machines of this name.
-    check
-        Write nothing; exit 1 if the pictures in the folder are not those of the specs as they are now.
-    """
+    """Draw a state diagram of each machine of each spec; what is written is listed on standard output."""
     formats = tuple(dict.fromkeys(part.strip() for part in format_.split(",")))
     wrong = [part for part in formats if part not in FORMATS]
     if wrong:

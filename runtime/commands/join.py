@@ -18,9 +18,12 @@ from runtime.commands.options import (
     Level,
     LogJson,
     NoJournal,
+    Role,
     Rules,
     Seed,
     Settings,
+    SpecName,
+    To,
     address_of,
     addresses_of,
     chosen_role,
@@ -36,16 +39,24 @@ from runtime.commands.running import journal_path, run
 from runtime.journal import Journal
 from runtime.players import check_kind, default_kind, open_player
 
+PlayerKind = Annotated[
+    str | None,
+    Parameter(
+        help="Who decides: a kind that accord show SPEC lists, exec:COMMAND, python:MODULE:CLASS or human. The game's "
+        "own choice if left out."
+    ),
+]
+
 
 def join(
-    spec: str,
-    address: str,
+    spec: SpecName,
+    address: Annotated[str, Parameter(help="HOST:PORT of the first role that this one connects to.")],
     /,
     *,
-    name: str = "player",
-    player: str | None = None,
-    role: str | None = None,
-    to: Annotated[list[str], Parameter(negative=())] = [],  # noqa: B006 (cyclopts makes a new list)
+    name: Annotated[str, Parameter(help="The player's name.")] = "player",
+    player: PlayerKind = None,
+    role: Role = None,
+    to: To = [],  # noqa: B006 (cyclopts makes a new list)
     seed: Seed = None,
     settings: Settings = [],  # noqa: B006
     rules: Rules = [],  # noqa: B006
@@ -59,22 +70,6 @@ def join(
     """Connect a role to a server and play until its protocol ends.
 
     Exit code 0 if the protocol came to its end, 1 if the run failed, 4 if nobody listens there.
-
-    Parameters
-    ----------
-    spec
-        The name of a shipped spec, or a path.
-    address
-        HOST:PORT of the first role that this one connects to.
-    name
-        The player's name.
-    player
-        Who decides: a kind that accord show SPEC lists, exec:COMMAND, python:MODULE:CLASS or human. The game's own
-        choice if left out.
-    role
-        The role to run; the first that connects if left out.
-    to
-        ROLE=HOST:PORT of a further role that this one connects to.
     """
     set_up_log(log, as_json=log_json)
     overridden = settings_of(settings)

@@ -14,10 +14,16 @@ from machines.problems import near
 from machines.table import Program
 from runtime.commands.faults import CommandError
 
+SpecName = Annotated[str, Parameter(help="The name of a shipped spec, or a path.")]
 Json = Annotated[bool, Parameter(name="--json", help="Write one JSON object to standard output.")]
 Settings = Annotated[
     list[str],
     Parameter(name=["--set"], help="Override a setting, as in --set 'reply=2 s'; may be given again.", negative=()),
+]
+Role = Annotated[str | None, Parameter(help="The role to run; the first that fits if left out.")]
+To = Annotated[
+    list[str],
+    Parameter(name=["--to"], help="ROLE=HOST:PORT of a further role that this one connects to.", negative=()),
 ]
 Rules = Annotated[
     list[str],

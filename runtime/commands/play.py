@@ -23,6 +23,7 @@ from runtime.commands.options import (
     Rules,
     Seed,
     Settings,
+    SpecName,
     loaded,
     seed_of,
     settings_of,
@@ -35,21 +36,31 @@ from runtime.commands.running import journal_path, run
 from runtime.journal import Journal
 from runtime.players import derived_seed
 
+Kinds = Annotated[
+    list[str],
+    Parameter(
+        name=["--player"],
+        negative=(),
+        help="Who decides for a player: a kind that accord show SPEC lists, exec:COMMAND, python:MODULE:CLASS or "
+        "human. May be given again, for one player after another; the rest are of the game's own choice.",
+    ),
+]
+
 
 def play(
-    spec: str,
+    spec: SpecName,
     /,
     *,
-    players: int | None = None,
-    player: Annotated[list[str], Parameter(negative=())] = [],  # noqa: B006 (cyclopts makes a new list)
+    players: Annotated[int | None, Parameter(help="How many play; as few as the game allows if left out.")] = None,
+    player: Kinds = [],  # noqa: B006 (cyclopts makes a new list)
     seed: Seed = None,
-    role: str | None = None,
+    role: Annotated[str | None, Parameter(help="The players' role, if several connect.")] = None,
     settings: Settings = [],  # noqa: B006
     rules: Rules = [],  # noqa: B006
     backend: BackendOption = "asyncio",
     journal: JournalPath = None,
     no_journal: NoJournal = False,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], help="Show nothing of the game but its result.")] = False,
     log: Level = "error",
     log_json: LogJson = False,
     json: Json = False,
@@ -58,20 +69,6 @@ def play(
 
     The same seed gives the same game. Exit code 0 if the game came to its end, whoever cheated or failed in it; 1 if
     the server's run failed.
-
-    Parameters
-    ----------
-    spec
-        The name of a shipped spec, or a path.
-    players
-        How many play; as few as the game allows if left out. No seat is kept open for more.
-    player
-        Who decides for a player: a kind that accord show SPEC lists, exec:COMMAND, python:MODULE:CLASS or human. May
-        be given again, for one player after another; the rest are of the game's own choice.
-    role
-        The players' role, if several connect.
-    quiet
-        Show nothing of the game but its result.
     """
     set_up_log(log, as_json=log_json)
     overridden = settings_of(settings)

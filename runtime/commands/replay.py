@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from runtime.commands.faults import FAILED, OK
 from runtime.commands.options import Json, Rules
@@ -11,26 +14,17 @@ from runtime.replay import replay as run_again
 
 
 def replay(
-    journal: Path,
+    journal: Annotated[Path, Parameter(help="The journal of a run, as play, serve and join keep them.")],
     /,
     *,
-    spec: str | None = None,
-    force: bool = False,
+    spec: Annotated[str | None, Parameter(help="Use this spec, not the one that the journal names.")] = None,
+    force: Annotated[bool, Parameter(help="Replay though the spec has changed since.")] = False,
     rules: Rules = [],  # noqa: B006 (cyclopts makes a new list)
     json: Json = False,
 ) -> int:
     """Feed a journal's inputs to new sessions and compare what they do with what was recorded, value for value.
 
     Exit code 0 if all agrees, 1 if not: then the first difference is told.
-
-    Parameters
-    ----------
-    journal
-        The journal of a run, as play, serve and join keep them.
-    spec
-        Use this spec instead of the one that the journal names.
-    force
-        Replay though the spec's text is not the one that ran.
     """
     result = run_again(journal, spec, force=force, rules=rules)
     difference = result.difference

@@ -17,9 +17,12 @@ from runtime.commands.options import (
     Level,
     LogJson,
     NoJournal,
+    Role,
     Rules,
     Seed,
     Settings,
+    SpecName,
+    To,
     addresses_of,
     chosen_role,
     loaded,
@@ -38,15 +41,15 @@ from runtime.server import serve as serve_role
 
 
 def serve(
-    spec: str,
+    spec: SpecName,
     /,
     *,
-    role: str | None = None,
-    host: str = "127.0.0.1",
-    port: int = 0,
-    to: Annotated[list[str], Parameter(negative=())] = [],  # noqa: B006 (cyclopts makes a new list)
-    player: str | None = None,
-    name: str = "server",
+    role: Role = None,
+    host: Annotated[str, Parameter(help="The address to listen on; 0.0.0.0 for all of this machine's.")] = "127.0.0.1",
+    port: Annotated[int, Parameter(help="The port to listen on; 0 for any that is free.")] = 0,
+    to: To = [],  # noqa: B006 (cyclopts makes a new list)
+    player: Annotated[str | None, Parameter(help="Who decides, if this role asks; see accord show SPEC.")] = None,
+    name: Annotated[str, Parameter(help="What my.name is in the spec.")] = "server",
     seed: Seed = None,
     settings: Settings = [],  # noqa: B006
     rules: Rules = [],  # noqa: B006
@@ -61,23 +64,6 @@ def serve(
 
     With --json the first line is {"listening": "HOST:PORT", ...} as soon as the port is taken, the next the result.
     Exit code 0 if the protocol came to its end, 1 if the run failed, 4 if the port is in use.
-
-    Parameters
-    ----------
-    spec
-        The name of a shipped spec, or a path.
-    role
-        The role to run; the first that listens if left out.
-    host
-        The address to listen on; 0.0.0.0 for all of this machine's.
-    port
-        The port to listen on; 0 for any that is free.
-    to
-        ROLE=HOST:PORT of a role that this one connects to.
-    player
-        Who decides, if this role asks; see accord show SPEC.
-    name
-        What the spec's my.name is.
     """
     set_up_log(log, as_json=log_json)
     overridden = settings_of(settings)

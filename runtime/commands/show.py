@@ -9,22 +9,17 @@ import msgspec
 
 from machines.bodies import compile_message
 from machines.library import RulesError, load
-from machines.model import Machine, Message, Role, Setting, Spec
+from machines.model import Body, BodyList, BodyMap, Hole, Machine, Message, Role, Setting, Spec, Text, Verbatim
+from machines.types import compile_type
 from machines.values import plain
 from runtime.commands.faults import OK
-from runtime.commands.options import Json, Rules
+from runtime.commands.options import Json, Rules, SpecName
 from runtime.commands.output import put, put_json, table
 from runtime.players import default_kind, kinds
 
 
-def show(spec: str, /, *, rules: Rules = [], json: Json = False) -> int:  # noqa: B006 (cyclopts makes a new list)
-    """Show what is in a spec: its roles and their machines, its messages, its settings, and who can play it.
-
-    Parameters
-    ----------
-    spec
-        The name of a shipped spec, or a path.
-    """
+def show(spec: SpecName, /, *, rules: Rules = [], json: Json = False) -> int:  # noqa: B006 (cyclopts makes a new list)
+    """Show what is in a spec: its roles and their machines, its messages, its settings, and who can play it."""
     facts = _facts(load(spec, rules=rules))
     if json:
         put_json(facts)
@@ -38,7 +33,7 @@ def show(spec: str, /, *, rules: Rules = [], json: Json = False) -> int:  # noqa
             put(f"  {machine['name']}: {' '.join(machine['states'])}")
     put()
     put("messages")
-    for line in table((m["from"] + " > " + m["to"], m["name"], m["example"]) for m in facts["messages"]):
+    for line in table((m["from"] + " > " + m["to"], m["name"], m["body"]) for m in facts["messages"]):
         put(f"  {line}")
     if facts["settings"]:
         put()
@@ -95,10 +90,27 @@ def _message(spec: Spec, message: Message) -> dict[str, Any]:
         "from": ", ".join(message.senders),
         "to": ", ".join(to),
         "holes": list(shape.holes),
+        "body": body_text(message.body, spec),
         "example": msgspec.json.encode(plain(shape.example())).decode(),
         "schema": shape.json_schema(),
         "urgent": message.urgent,
     }
+
+
+def body_text(body: Body, spec: Spec) -> str:
+    """Return a body on one line, as it is written in a spec."""
+    match body:
+        case Hole():
+            default = f" = {msgspec.json.encode(plain(body.default)).decode()}" if body.optional else ""
+            return f"${body.name} {compile_type(body.type, spec.types).describe()}{default}"
+        case Text(parts):
+            return "".join(part if isinstance(part, str) else f"${{{body_text(part, spec)[1:]}}}" for part in parts)
+        case BodyList(items):
+            return f"[{', '.join(body_text(item, spec) for item in items)}]"
+        case BodyMap(pairs):
+            return f"{{{', '.join(f'{key}: {body_text(item, spec)}' for key, item in pairs)}}}"
+        case Verbatim(value):
+            return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def _setting(setting: Setting) -> dict[str, Any]:

@@ -263,6 +263,17 @@ def test_what_may_not_be_extended_is_a_problem(tmp_path: Path, name: str) -> Non
     assert ("A136", 2) in [(p.code, p.place.line) for p in found]
 
 
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (tmp_path / "outer.yaml").write_text(GOOD)
+    (inner / "linked.yaml").symlink_to(tmp_path / "outer.yaml")
+
+    found = child_faults(inner, "protocol: other\nextends: linked\n")
+
+    assert ("A136", 2) in [(p.code, p.place.line) for p in found]
+
+
 def test_extends_in_a_circle_is_a_problem(tmp_path: Path) -> None:
     found = child_faults(tmp_path, "protocol: a\nextends: base\n", "protocol: b\nextends: child\n")
 

@@ -26,8 +26,6 @@ FAULTS = [
     ("A106", "limit: often", "limit: ^oftn"),
     ("A107", "connects: {client: server}", "connects: {client: ^serber}"),
     ("A107", "  client:\n    HELLO", "  ^cleint:\n    HELLO"),
-    ("A108", "HELLO: $name Name", "HELLO: $name ^Nome"),
-    ("A108", 'Name: {string: "[a-z]+"}', 'Name: {string: "[a-z]+"}\n  Two: [Name, ^Nome]'),
     ("A110", "let: {sum: x + y}", "let: {sum: ^f(x, y)}"),
     ("A110", "BYE: {send: BYE, then: last}", "BYE: {send: ^NUMBERS(1, 2), then: last}"),
     ("A111", "title: Two", "^titel: Two"),
@@ -44,7 +42,11 @@ FAULTS = [
     ("A112", "        ask: next", "        early: ^kept\n        ask: next"),
     ("A113", "protocol: talk\n", "^"),
     ("A113", "accept: greet(peer)\n        as: guests\n", "^accept: greet(peer)\n"),
-    ("A113", "BYE: bye", "BYE:^"),
+    ("A220", "BYE: bye", "BYE:^"),
+    ("A201", "HELLO: $name Name", "HELLO: $name ^Nome"),
+    ("A226", "    NUMBERS: [$x int, $y int]", "    NUMBERS: [$x int, ^$x int]"),
+    ("A227", "BYE: [goodbye]", "BYE: [^$name Name]"),
+    ("A202", "  Name: {", "  ^Loop: [Loop, ...]\n  Name: {"),
     ("A113", "run: serve(guest)", "run:^"),
     ("A113", "let: {sum: x + y}", "let: {sum:^ }"),
     ("A113", "BYE: out", "BYE:^"),
@@ -56,11 +58,10 @@ FAULTS = [
     ("A114", "    serve(guest):", "    ^serve(guest)(x):"),
     ("A115", "    DONE: done", "    DONE: done\n    ^HELLO: hello"),
     ("A115", "    greet(peer):", "    greet(peer, ^peer):"),
-    ("A115", "    NUMBERS: [$x int, $y int]", "    NUMBERS: [$x int, ^$x int]"),
-    ("A115", "  client:\n    main:", "  client:\n    main(x): {a: {return: 1}}\n    ^main:"),
+    ("A115", "  client:\n    main:", "  client:\n    main: {a: {return: 1}}\n    ^main():"),
     ("A116", "let: {sum: x + y}", "let: {^not: x + y}"),
     ("A116", "      last: {return: null}\n", "      last: {return: null}\n      ^stay: {return: null}\n"),
-    ("A116", "  Name: {", "  ^int: [bool]\n  Name: {"),
+    ("A209", "  Name: {", "  ^int: [bool]\n  Name: {"),
     ("A117", "run: serve(guest)", "run: ^serve"),
     ("A117", "run: serve(guest)", "run: ^serve(guest, 1)"),
     ("A118", "send: HELLO(my.name)", "send: ^HELLO()"),
@@ -89,6 +90,7 @@ FAULTS = [
     ("A123", "      last: {return: null}", "      ^last: {let: {a: 1}}"),
     ("A124", "BYE: {send: BYE, then: last}", "BYE: ^{send: BYE}"),
     ("A125", "        then: over\n", "        then: ^stay\n"),
+    ("A125", "always: {fault: out}", "always: {fault: out, failed: ^stay}"),
     ("A126", "timeout: {return: null}", "timeout: ^stay"),
     ("A126", "always: {fault: out}", "always: {fault: [{if: true, then: ^stay}, out]}"),
     ("A127", "        then: over\n", "        then: [^{if: true, then: over}]\n"),
@@ -101,12 +103,12 @@ FAULTS = [
     ("A130", "framing: lines", "framing: ^line"),
     ("A131", "limit: often", "limit: ^-2"),
     ("A131", "limit: often", "limit: ^word"),
-    ("A132", "BYE: [goodbye]", "BYE: [^$name Name]"),
     ("A133", "connects: {client: server}", "connects: {client: [server, ^client]}"),
     ("A133", "  client:\n    main:", "  ^other: {main: {a: {return: 1}}}\n  client:\n    main:"),
     ("A134", "  client:\n    main:", "  ^client:\n    mian:"),
+    ("A134", "    main:\n      begin", "    ^main(server):\n      begin"),
+    ("A134", "  server:\n    main:\n", "  server:\n    ^main(a, b):\n"),
     ("A135", "each: guest in guests", "each: ^guests"),
-    ("A137", "  Name: {", "  ^Loop: [Loop, ...]\n  Name: {"),
 ]
 
 
@@ -125,7 +127,7 @@ def test_every_code_of_the_table_has_a_fault_that_shows_it() -> None:
     listed = set(re.findall(r"\bA1\d\d\b", reader.__doc__ or ""))
     elsewhere = {"A100", "A101", "A102", "A109", "A136"}  # test_nodes.py and test_library.py
 
-    assert listed == elsewhere | {row[0] for row in FAULTS}
+    assert listed == elsewhere | {row[0] for row in FAULTS if row[0].startswith("A1")}
 
 
 def test_every_code_that_is_used_is_in_the_table() -> None:
@@ -204,8 +206,8 @@ def test_many_faults_of_one_file_come_in_one_pass_in_file_order() -> None:
         (3, "A130"),
         (4, "A107"),
         (7, "A129"),
-        (10, "A108"),
-        (14, "A115"),
+        (10, "A201"),
+        (14, "A226"),
         (17, "A115"),
         (26, "A126"),
         (27, "A103"),
@@ -215,14 +217,14 @@ def test_many_faults_of_one_file_come_in_one_pass_in_file_order() -> None:
         (41, "A110"),
         (42, "A120"),
         (47, "A106"),
-        (48, "A119"),
         (48, "A124"),
+        (48, "A119"),
         (49, "A123"),
         (50, "A127"),
         (53, "A118"),
         (53, "A125"),
-        (54, "A121"),
         (54, "A122"),
+        (54, "A121"),
         (55, "A104"),
     ], "\n".join(map(str, found))
     assert found == sorted(found)
@@ -235,7 +237,7 @@ def test_near_names_are_suggested() -> None:
     assert hints["A105", 34] == "did you mean 'WELCOME'?"
     assert hints["A106", 47] == "did you mean 'reply'?"
     assert hints["A107", 4] == "did you mean 'server'?"
-    assert hints["A108", 10] == "did you mean 'Name'?"
+    assert hints["A201", 10] == "did you mean 'Name'?"
     assert hints["A111", 33] == "did you mean 'send'?"
 
 
@@ -272,7 +274,7 @@ def mutations(draw: st.DrawFn) -> str:
 
 
 @given(mutations())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_changed_spec_is_read_or_refused_with_places_inside_it(text: str) -> None:
     found = faults(text)
 

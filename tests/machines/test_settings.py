@@ -45,7 +45,9 @@ def test_a_value_is_of_the_first_kind_that_its_text_fits(text: str, kind: str, v
     assert parse_value(text) == (kind, value)
 
 
-@pytest.mark.parametrize("text", ["5..3", "9223372036854775808", "9" * 5000, "1.." + "9" * 19, "-" + "9" * 30, "9" * 20 + " s"])
+@pytest.mark.parametrize(
+    "text", ["5..3", "9223372036854775808", "9" * 5000, "1.." + "9" * 19, "-" + "9" * 30, "9" * 20 + " s"]
+)
 def test_a_value_that_nobody_could_mean_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"ends before it starts|64 bits"):
         parse_value(text)

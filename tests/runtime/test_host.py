@@ -264,7 +264,7 @@ async def test_a_host_that_is_stopped_closes_its_connections_in_good_order() -> 
 
     assert scope.cancelled_caught
     assert await rest(peer) == b"hello\n"
-    assert anyio.current_time() == pytest.approx(3 + CANCEL_DRAIN_SECONDS)
+    assert anyio.current_time() <= 3 + CANCEL_DRAIN_SECONDS
 
 
 # -- the player --------------------------------------------------------------------------------------------------------
@@ -364,6 +364,7 @@ async def test_a_misdeed_is_done_to_the_connection(misdeed: Any, seen: bytes) ->
         await peer.send(b"ask why\n")
 
         assert await read(peer, seen) == seen
+        await anyio.wait_all_tasks_blocked()
         assert [what[0] for what in table.session.inputs].count("lost") == isinstance(misdeed, Vanish)
         assert not [what for what in table.session.inputs if what[0] in ("answer", "failed")]
 
