@@ -42,10 +42,10 @@ class Look:
 
 LOOKS: dict[Kind, Look] = {
     Kind.START: Look(INK, "solid", 1.2, "none", ""),
-    Kind.PASS: Look(INK, "solid", 1.0, "none", ""),
-    Kind.MESSAGE: Look(RECEIVED, "solid", 1.6, "none", "? message received"),
-    Kind.ANSWER: Look(RECEIVED, "solid", 1.6, "dot", "answer of the player"),
-    Kind.SEAT: Look(INK, "solid", 1.6, "box", ""),
+    Kind.PASS: Look(INK, "solid", 1, "none", ""),
+    Kind.MESSAGE: Look(RECEIVED, "solid", 2, "none", "? message received"),
+    Kind.ANSWER: Look(RECEIVED, "solid", 2, "dot", "answer of the player"),
+    Kind.SEAT: Look(INK, "solid", 2, "box", ""),
     Kind.CLOCK: Look(LATE, "dashed", 1.2, "odot", "time is up"),
     Kind.INVALID: Look(WRONG, "dotted", 1.8, "oinv", "invalid message"),
     Kind.CLOSED: Look(BROKEN, "dashed", 1.2, "tee", "connection closed"),

@@ -42,8 +42,10 @@ from machines.problems import Place
 
 BOX_CHARACTERS = 44  # A box this wide leaves room for four beside each other in 2,000 pixels.
 ARROW_CHARACTERS = 36
-ARROW_GAP = 8
+HEADING_CHARACTERS = 80
+ARROW_GAP = 5
 NAME_PORT = "name"
+LINE_PORT = "line"
 LEAVING_CROWDED = 3
 BLANK = "&#160;"
 NAME_LINES_MAX = 3
@@ -59,8 +61,8 @@ GRAPH = {
     "bgcolor": PAPER,
     "labelloc": "t",
     "labeljust": "l",
-    "nodesep": "0.45",
-    "ranksep": "0.5",
+    "nodesep": "0.35",
+    "ranksep": "0.3",
     "pad": "0.2",
 }
 NODE = {"fontname": FONTS, "fontsize": str(SIZE), "fontcolor": INK, "color": INK, "shape": "plain"}
@@ -111,20 +113,24 @@ def _draw(graph: graphviz.Digraph, drawn: Flow, identities: Mapping[str, str], l
     crowded = _crowded(drawn)
     back = backward(drawn)
     for index, arrow in enumerate(drawn.arrows):
-        head = NAME_PORT if index in back and arrow.target in crowded else None
-        _draw_arrow(graph, arrow, identities, f"arrow{index + 1}", head)
+        returns = index in back
+        source, target = identities[arrow.source], identities[arrow.target]
+        if returns and arrow.target in crowded:
+            target = f"{target}:{NAME_PORT}"
+        _draw_arrow(graph, arrow, (source, target), f"arrow{index + 1}", back=returns)
 
 
 def _crowded(drawn: Flow) -> frozenset[str]:
     """The boxes that so many arrows leave that some do so at the sides.
 
-    There arrows that come back would end where others begin, so they are led to the name, further up. At a box with a
-    loop of its own, which is at the side too, that would make it worse.
+    There arrows that come back would end where others begin, so they are led to the name, further up. A box that is
+    nothing but its name has little further up to offer, and one more arrow fits below it.
     """
-    boxes = {node.name for node in drawn.nodes if node.kind == "state"}
-    loops = {arrow.source for arrow in drawn.arrows if arrow.source == arrow.target}
     leaving = Counter(arrow.source for arrow in drawn.arrows)
-    return frozenset(name for name in boxes - loops if leaving[name] >= LEAVING_CROWDED)
+    boxes = (node for node in drawn.nodes if node.kind == "state")
+    return frozenset(
+        node.name for node in boxes if leaving[node.name] >= LEAVING_CROWDED - (len(node.lines + node.inside) > 1)
+    )
 
 
 def _identity(node: Node) -> str:
@@ -177,7 +183,7 @@ def _end_table(node: Node) -> str:
     lines = wrap(f"◉ return {node.lines[0].text}", BOX_CHARACTERS, TEXT_LINES_MAX)
     text = '<BR ALIGN="LEFT"/>'.join(map(markup, lines)) + ('<BR ALIGN="LEFT"/>' if len(lines) > 1 else "")
     return (
-        f'<TABLE BORDER="1.5" COLOR="{INK}" STYLE="ROUNDED" CELLSPACING="2.5" CELLPADDING="4"><TR>'
+        f'<TABLE BORDER="1" COLOR="{INK}" STYLE="ROUNDED" CELLSPACING="2" CELLPADDING="4"><TR>'
         f'<TD BORDER="0" STYLE="ROUNDED" BGCOLOR="{INK}"><FONT COLOR="{PAPER}">{text}</FONT></TD></TR></TABLE>'
     )
 
@@ -197,10 +203,10 @@ def _box_table(node: Node) -> str:
     inside = f'CELLBORDER="0" CELLSPACING="0" CELLPADDING="1" COLOR="{INK}"'
     if node.calls is None:
         style = 'STYLE="DASHED"' if node.kind == "always" else f'STYLE="ROUNDED" BGCOLOR="{BOX}"'
-        return f'<TABLE BORDER="1.2" {inside} {style}>{body}</TABLE>'
-    side = '<TD BORDER="1.2" SIDES="{}" WIDTH="5"></TD>'
+        return f'<TABLE BORDER="1" {inside} {style}>{body}</TABLE>'
+    side = '<TD BORDER="1" SIDES="{}" WIDTH="5"></TD>'
     return (
-        f'<TABLE BORDER="1.2" COLOR="{INK}" BGCOLOR="{BOX_CALL}" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0"><TR>'
+        f'<TABLE BORDER="1" COLOR="{INK}" BGCOLOR="{BOX_CALL}" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0"><TR>'
         f'{side.format("R")}<TD><TABLE BORDER="0" {inside}>{body}</TABLE></TD>{side.format("L")}</TR></TABLE>'
     )
 
@@ -219,34 +225,51 @@ def _part(lines: Iterable[Line]) -> str:
 # -- arrows ----------------------------------------------------------------------------------------------------------
 
 
-def _draw_arrow(
-    graph: graphviz.Digraph, arrow: Arrow, identities: Mapping[str, str], identity: str, port: str | None
-) -> None:
+def _draw_arrow(graph: graphviz.Digraph, arrow: Arrow, ends: tuple[str, str], identity: str, *, back: bool) -> None:
+    """Draw an arrow through its label, which is a node of its own.
+
+    Graphviz moves the label of a longer edge after it has made room for it, over what is beside; a node it never
+    moves. An arrow that leads back is written downwards with its marks exchanged, so that there is no cycle left for
+    Graphviz to break in its own way.
+    """
+    look = LOOKS[arrow.kind]
+    said = [line for label in arrow.labels for line in (*map(_where, label.places), *label.detail)]
+    where = attribute("\n".join(dict.fromkeys(said)))
+    line = {
+        "color": look.colour,
+        "style": look.style,
+        "penwidth": f"{look.width:g}",
+        "dir": "both",
+        "tooltip": where,
+        "edgetooltip": where,
+    }
+    upper, lower = reversed(ends) if back else ends
+    begins, finishes = ("normal", look.tail) if back else (look.tail, "normal")
+    label = _arrow_label(arrow)
+    if label is None:
+        graph.edge(upper, lower, id=identity, arrowtail=begins, arrowhead=finishes, **line)
+    else:
+        graph.node(identity, label, id=identity, tooltip=where)
+        graph.edge(upper, f"{identity}:{LINE_PORT}:n", id=f"{identity}_1", arrowtail=begins, arrowhead="none", **line)
+        graph.edge(f"{identity}:{LINE_PORT}:s", lower, id=f"{identity}_2", arrowtail="none", arrowhead=finishes, **line)
+
+
+def _arrow_label(arrow: Arrow) -> str | None:
+    """The text of an arrow with a piece of its line at the left; None if there is nothing to say."""
     look = LOOKS[arrow.kind]
     rows: list[str] = []
     for label in arrow.labels[:LABELS_MAX]:
         if label.lines and rows:
             rows.append(f'<TR><TD HEIGHT="{SIZE_SMALL / 2:g}"></TD></TR>')
         rows += _rows(_set(label.lines, ARROW_CHARACTERS, look.colour if arrow.kind is not Kind.PASS else None))
-    said = [line for label in arrow.labels for line in (*map(_where, label.places), *label.detail)]
-    where = "\n".join(dict.fromkeys(said))
-    attributes = {
-        "id": identity,
-        "color": look.colour,
-        "style": look.style,
-        "penwidth": f"{look.width:g}",
-        "dir": "both" if look.tail != "none" else "forward",
-        "arrowtail": look.tail,
-        "tooltip": attribute(where),
-        "labeltooltip": attribute(where),
-        "edgetooltip": attribute(where),
-    }
-    if port is not None:
-        attributes["headport"] = port
-    # The empty column keeps a slanting arrow out of its own text.
-    text = f'<TR><TD WIDTH="{ARROW_GAP}"></TD><TD>{_table(rows, padding=0)}</TD><TD WIDTH="{ARROW_GAP}"></TD></TR>'
-    shown = _html(_table([text], padding=0)) if rows else ""
-    graph.edge(identities[arrow.source], identities[arrow.target], label=shown, **attributes)
+    if not rows:
+        return None
+    # HTML-like borders are of whole points and start at the cell's edge, so a solid line is a filled cell.
+    solid = f'WIDTH="{look.width:.0f}" BGCOLOR="{look.colour}"'
+    broken = f'WIDTH="1" BORDER="1" SIDES="L" COLOR="{look.colour}" STYLE="{look.style.upper()}"'
+    line = solid if look.style == "solid" else broken
+    cells = f'<TD PORT="{LINE_PORT}" {line}></TD><TD WIDTH="{ARROW_GAP}"></TD><TD>{_table(rows)}</TD>'
+    return _html(_table([f"<TR>{cells}</TR>"], padding=0))
 
 
 # -- text ------------------------------------------------------------------------------------------------------------
@@ -256,13 +279,14 @@ def _heading(drawn: Flow, protocol: str, links: Mapping[str, str]) -> str:
     """The picture's title, who runs the machine, and a key to the marks that occur in it."""
     machine = drawn.machine
     title = f"{machine.name}({', '.join(machine.parameters)})" if machine.parameters else machine.name
-    rows = [_small(f"{protocol} · {machine.role}")]
+    rows = _small(f"{protocol} · {machine.role}")
     for line in wrap(title, BOX_CHARACTERS, NAME_LINES_MAX):
         rows.append(f'<TR><TD ALIGN="LEFT"><B><FONT POINT-SIZE="{SIZE + 4:g}">{markup(line)}</FONT></B></TD></TR>')
-    rows += [_small(f"run by {caller}", links.get(caller)) for caller in drawn.callers]
+    for caller in drawn.callers:
+        rows += _small(f"run by {caller}", links.get(caller))
     marks = _marks(drawn)
     if marks:
-        rows.append(_small(" · ".join(marks)))
+        rows += _small(" · ".join(marks))
     return _table(rows)
 
 
@@ -272,7 +296,7 @@ def _marks(drawn: Flow) -> list[str]:
     lines = [line for label in labels for line in label.lines]
     lines += [line for node in drawn.nodes for line in node.lines]
     said = " ".join(line.text for line in lines if line.voice in (Voice.EVENT, Voice.SEND))
-    key = {"? ": "? received", "! ": "! sent", KEEPS: f"{KEEPS} the state stays"}
+    key = {"? ": "? received", "! ": "! sent", KEEPS: f"{KEEPS} in the same state"}
     marks = [text for mark, text in key.items() if mark in said]
     guards = [line.text.lstrip() for line in lines if line.voice is Voice.GUARD]
     if any("[" in text for text in guards):
@@ -282,10 +306,11 @@ def _marks(drawn: Flow) -> list[str]:
     return marks
 
 
-def _small(text: str, link: str | None = None) -> str:
+def _small(text: str, link: str | None = None) -> list[str]:
     href = f' HREF="{link}.svg"' if link is not None else ""
     font = f'<FONT POINT-SIZE="{SIZE_SMALL:g}" COLOR="{QUIET}">'
-    return f'<TR><TD ALIGN="LEFT"{href}>{font}{markup(text)}</FONT></TD></TR>'
+    lines = wrap(text, HEADING_CHARACTERS, NAME_LINES_MAX)
+    return [f'<TR><TD ALIGN="LEFT"{href}>{font}{markup(line)}</FONT></TD></TR>' for line in lines]
 
 
 def _set(lines: Iterable[Line], width: int, event_colour: str | None = None, margin: str = "") -> Iterator[str]:

@@ -115,6 +115,8 @@ class _Tracer:
             lines = [*head, *self._branch(branch, index + 1, len(same[0].branches), at_hand)]
             label = Label(tuple(lines), tuple(dict.fromkeys(sends_in_full(branch.steps))), places)
             match branch.next:
+                case Goto(target, _) if target == source:
+                    self._keep(source, _with(label, Line(Voice.NOTE, "entered again")))
                 case Goto(target, _):
                     self._arrow(source, target, kind, label)
                 case Return(value, place):

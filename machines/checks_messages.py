@@ -16,7 +16,24 @@ from dataclasses import dataclass
 
 from machines.expressions import names
 from machines.flow import RoleFlow, all_branches, all_steps, kind, machine_expressions
-from machines.model import Answers, Call, Choice, Machine, Name, Send, Spec, State, Step, holes
+from machines.model import (
+    Answers,
+    Body,
+    BodyList,
+    BodyMap,
+    Call,
+    Choice,
+    Hole,
+    Machine,
+    Name,
+    Send,
+    Spec,
+    State,
+    Step,
+    Text,
+    Verbatim,
+    holes,
+)
 from machines.problems import Place, Problems
 from machines.reading import joined
 from machines.speakers import Speakers
@@ -112,6 +129,10 @@ class Likeness:
 
     def both_fit(self, a: str, b: str) -> Overlap | None:
         """Return a value that is either message; None if there is none."""
+        one, other = self._spec.messages[a], self._spec.messages[b]
+        bodies = [(x, y) for x in (one.body, *one.also) for y in (other.body, *other.also)]
+        if all(apart(x, y) for x, y in bodies):
+            return None  # most are told apart by a word; only the rest is worth compiling
         key = (a, b) if a <= b else (b, a)
         if key not in self._overlaps:
             self._overlaps[key] = overlap(self._shape(key[0]), self._shape(key[1]))
@@ -127,6 +148,35 @@ class Likeness:
         if name not in self._shapes:
             self._shapes[name] = compile_message(self._spec.messages[name], self._spec.types)
         return self._shapes[name]
+
+
+def apart(a: Body, b: Body) -> bool:
+    """Whether the fixed parts of two bodies are enough to tell them apart."""
+    match a, b:
+        case Verbatim(left), Verbatim(right):
+            return isinstance(left, bool) is not isinstance(right, bool) or left != right
+        case BodyList(left_items), BodyList(right_items):
+            return len(left_items) != len(right_items) or any(map(apart, left_items, right_items))
+        case BodyMap(left_pairs), BodyMap(right_pairs):
+            ours, theirs = dict(left_pairs), dict(right_pairs)
+            for some, others in ((ours, theirs), (theirs, ours)):
+                if any(key not in others and not _may_be_missing(body) for key, body in some.items()):
+                    return True
+            return any(
+                key in theirs and not _may_be_missing(body) and apart(body, theirs[key]) for key, body in ours.items()
+            )
+        case (Hole(), _) | (_, Hole()):
+            return False
+        case (Text(), Verbatim(value)) | (Verbatim(value), Text()):
+            return not isinstance(value, str)
+        case Text(), Text():
+            return False
+        case _:
+            return True  # a list, a mapping and a text or number are never the same
+
+
+def _may_be_missing(body: Body) -> bool:
+    return isinstance(body, Hole) and body.optional
 
 
 @dataclass(frozen=True, slots=True)

@@ -338,7 +338,8 @@ class UnionShape(Shape):
     def _samples(self) -> Iterator[Any]:
         each = max(2, SAMPLES_MAX // len(self.members))
         for member in self.members:
-            yield from islice(member.samples(), each)
+            # An earlier member may take the sample too, and freeze it as its own.
+            yield from map(self.take, islice(member.samples(), each))
 
     def _language(self) -> Automaton | None:
         parts = [language for member in self.members if (language := member.language()) is not None]
@@ -349,7 +350,11 @@ class UnionShape(Shape):
         members = [member.native() for member in self.members]
         # Of two members of one kind the first must win; msgspec knows no first, and often refuses such a union.
         distinct = sum(len(member.kinds) for member in self.members) == len(self.kinds)
-        return Union[tuple(members)] if distinct and MISS not in members else MISS  # noqa: UP007 - made at run time
+        # A union of a tuple of fixed length and a number with bounds crashes the garbage collector in msgspec 0.22.
+        crashing = {"list", "number"} <= self.kinds
+        if not distinct or crashing or MISS in members:
+            return MISS
+        return Union[tuple(members)]  # noqa: UP007 - made at run time
 
     def _schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
         return {"anyOf": [member.refer(definitions) for member in self.members]}

@@ -236,7 +236,8 @@ def _parse_enumeration(node: Node, loose: bool, problems: Problems) -> Type | No
         value = _scalar_value(item, problems)
         word = folded(value) if loose and isinstance(value, str) else value
         if loose and word == "":
-            problems.add(item.place, "A203", f"{item.text!r} is nothing without hyphens, underscores and blanks")
+            text = f"{item.text!r} is nothing without hyphens, underscores and blanks"
+            problems.add(item.place, "A203", text, "without 'loose', it may be anything")
         # True is no number, but Python finds it equal to 1.
         key: tuple[Literal["word", "other"], Any] = ("word" if isinstance(value, bool) else "other", word)
         if key in seen:

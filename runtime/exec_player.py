@@ -169,10 +169,11 @@ async def open_program(command: str, name: str) -> AsyncIterator[Program]:
     to_program, lines = anyio.create_memory_object_stream[bytes](LINES_WAITING_MAX)
     program = Program(process, words, name, to_program)
     failed: Exception | None = None
+    listened = anyio.Event()
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_write, process, lines)
-            tasks.start_soon(_pass_on, process, os.path.basename(words[0]))
+            tasks.start_soon(_pass_on, process, os.path.basename(words[0]), listened)
             try:
                 yield program
             except Exception as error:
@@ -181,6 +182,8 @@ async def open_program(command: str, name: str) -> AsyncIterator[Program]:
                 # Closing lets the writer hand over what is waiting, and then close the program's input.
                 to_program.close()
                 await _end(process)
+                with anyio.move_on_after(GRACE_SECONDS, shield=True):
+                    await listened.wait()
                 tasks.cancel_scope.cancel()
     finally:
         lines.close()
@@ -202,7 +205,7 @@ async def _write(process: Process, lines: MemoryObjectReceiveStream[bytes]) -> N
             return  # It has ended, or closed its input: a program that needs no news may.
 
 
-async def _pass_on(process: Process, called: str) -> None:
+async def _pass_on(process: Process, called: str, done: anyio.Event) -> None:
     """Pass what the program complains of to the log, a line each, up to STDERR_BYTES_MAX; read on and forget after."""
     assert process.stderr is not None, "the program was started without pipes"
     passed = 0
@@ -222,6 +225,7 @@ async def _pass_on(process: Process, called: str) -> None:
         pass  # The program is gone, and what it was about to complain of with it.
     if line:
         log.info("%s: %s", called, line.decode(errors="replace").rstrip())
+    done.set()
 
 
 async def _end(process: Process) -> None:

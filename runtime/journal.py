@@ -201,7 +201,7 @@ class Journal:
             text = _encode(line)
         except _UNWRITABLE:
             # A player may answer anything; the session refuses such a value too, and so will the replay.
-            line.value = {"body": {"unwritable": repr(value)[:200]}}
+            line.value = {"body": {"unwritable": _repr(value)}}
             line.out = [_tame(effect) for effect in line.out]
             text = _encode(line)
         waiting = self._waiting
@@ -233,8 +233,12 @@ class Journal:
         self._written_at = self._now
 
     def close(self) -> None:
-        """Write the last line and close the file; a second time does nothing."""
+        """Write the last line and close the file; a second time does nothing. A run without inputs leaves no file."""
         if self._file.closed:
+            return
+        if self._lines == 0:  # it never began: the port was in use, a player could not be made
+            self._file.close()
+            self.path.unlink(missing_ok=True)
             return
         self._waiting.append(_encode(End(self._now, True, self._lines)))
         self.flush()
@@ -248,7 +252,14 @@ def _tame(value: Any) -> Any:
     try:
         return msgspec.json.decode(_encode(value))
     except _UNWRITABLE:
+        return _repr(value)
+
+
+def _repr(value: Any) -> str:
+    try:
         return repr(value)[:200]
+    except Exception as error:  # whatever a strategy's own class does, or RecursionError for a deep one
+        return f"a {type(value).__name__} whose repr raises {type(error).__name__}"
 
 
 def default_folder() -> Path:
@@ -278,9 +289,9 @@ def open_journal(where: Path | None, head: Head) -> Journal:
         else:
             where.parent.mkdir(parents=True, exist_ok=True)
             path, file = where, where.open("xb", buffering=0)
-    except FileExistsError as error:
-        raise JournalError(f"{error.filename}: there is a file already, and a journal is never written over") from error
     except OSError as error:
+        if where is not None and where.is_file():
+            raise JournalError(f"{where}: there is a file already, and a journal is never written over") from error
         raise JournalError(
             f"{error.filename or where}: the journal cannot be made: {error.strerror or error}"
         ) from error

@@ -48,9 +48,10 @@ class Run:
         seed: int = 0,
         my: Mapping[str, Any] | None = None,
         stock: bool = False,
+        program: Program | None = None,
     ) -> None:
         self.spec = spec_of(spec) if isinstance(spec, str) else spec
-        self.program = Program(self.spec, role, rules or {}, stock=stock)
+        self.program = program or Program(self.spec, role, rules or {}, stock=stock)
         self.session = Session(self.program, seed=seed, my=my, watch=True)
         self.now = 0.0
         self.effects: list[Effect] = []
@@ -159,7 +160,7 @@ class Client(Run):
         self.network = network
         self.decide = decide
         self.outbox: list[tuple[int, bytes]] = []
-        super().__init__(network.spec, role, network.rules, seed=seed, my=my, stock=network.stock)
+        super().__init__(network.spec, role, seed=seed, my=my, program=network.program(role))
 
     def _carry(self, effects: list[Effect]) -> None:
         super()._carry(effects)
@@ -167,20 +168,37 @@ class Client(Run):
 
 
 class Network:
-    """A server and its clients in memory, with every role that listens; bytes cross at once, time passes on demand."""
+    """A server and its clients in memory, with every role that listens; bytes cross at once, time passes on demand.
+
+    ``programs`` are the roles compiled so far; networks of one spec may share them.
+    """
 
     def __init__(
-        self, spec: Spec, server: str, rules: Mapping[str, ModuleType] | None = None, *, seed: int = 0, stock: bool = False
+        self,
+        spec: Spec,
+        server: str,
+        rules: Mapping[str, ModuleType] | None = None,
+        *,
+        seed: int = 0,
+        stock: bool = False,
+        programs: dict[str, Program] | None = None,
     ) -> None:
         self.spec = spec
         self.rules = rules or {}
         self.stock = stock
+        self.programs = programs if programs is not None else {}
         self.links: dict[tuple[int, int], tuple[Run, int]] = {}
         self.queue: deque[tuple[Run, Effect]] = deque()
         self.runs: list[Run] = []
         self.clients: list[Client] = []
         self.server = Client(self, server, lambda question, arguments: None, {}, seed)
         self.runs.append(self.server)
+
+    def program(self, role: str) -> Program:
+        """Return a role compiled; each is compiled once."""
+        if role not in self.programs:
+            self.programs[role] = Program(self.spec, role, self.rules, stock=self.stock)
+        return self.programs[role]
 
     def join(self, role: str, decide: Decide, my: Mapping[str, Any] | None = None, seed: int = 0) -> Client:
         """Start a client; every role it connects to besides the server gets a run of its own, decided by the same."""

@@ -66,7 +66,7 @@ def test_no_system_package_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "alpha" in texts(render("digraph { alpha }", "svg"))
 
 
-@pytest.mark.parametrize("name", HOSTILE, ids=ascii)
+@pytest.mark.parametrize("name", HOSTILE, ids=lambda name: ascii(name[:20]))
 def test_a_hostile_name_is_drawn_as_text_and_injects_nothing(name: str) -> None:
     plain = {key: render(dot, "svg") for key, dot in spec_dots(hostile("plain")).items()}
 

@@ -73,6 +73,17 @@ roles:
           OVER: {return: null}
 """
 
+# Parts of it that are often changed.
+TURN = "MOVE: {return: score + x}"
+RESIGN = "RESIGN: {return: score}"
+FAULT = "        fault: {return: score}\n"
+LIMIT = "        await: player\n        within: reply\n"
+OVER = "      over:\n"
+CLIENT = "      playing:\n        within: never\n"
+MORE = "    join(peer):\n"
+AS = "        as: score\n"
+WINDOW = "        within: window\n        timeout: {return: null}\n"
+
 
 def spec_of(text: str) -> Spec:
     """Read a text in which the reader finds nothing wrong."""

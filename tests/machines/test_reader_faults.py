@@ -253,7 +253,7 @@ def mutations(draw: st.DrawFn) -> str:
     lines = list(LINES[draw(st.sampled_from(FIVE))])
     for _ in range(draw(st.integers(1, 4))):
         at = draw(st.integers(0, len(lines) - 1))
-        match draw(st.sampled_from(["drop", "double", "swap", "word", "cut", "indent"])):
+        match draw(st.sampled_from(["drop", "double", "swap", "word", "word", "word", "cut", "indent"])):
             case "drop":
                 del lines[at]
             case "double":

@@ -1,0 +1,129 @@
+"""The five shipped protocols, both roles of each (the relay's third too), played in memory under stub rules.
+
+Players behave well, fall silent, answer what the rules refuse or what is no message, write other bytes, or die at any
+step. Whatever they do, the server's session returns, in bounded time, with nobody left connected, and every client
+whose program lives ends too. A failing case is named by its numbers: run it alone with ``-k``.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from machines.checks_rules import check_rules
+from machines.effects import Ask, Cancel, Drop, Effect, Ended, Send
+from machines.library import load, shipped
+from machines.problems import Problems
+from machines.session import Session
+from machines.table import Program
+from tests.harness import Run
+from tests.machines.stub_rules import STUBS
+from tests.machines.unruly import BEHAVIOURS, SEEDS, Guest, Unruly
+
+RUNS = 40
+BOUND_SECONDS = 20 * 60.0  # of virtual time; a client gives its server up after 10 minutes of silence
+PROGRAMS: dict[str, dict[str, Program]] = {}
+
+
+def play(name: str, number: int, behaviours: list[str] | None = None) -> tuple[Unruly, list[Guest]]:
+    """Run a shipped protocol with players drawn from a number, until everybody is through or time is up."""
+    seed = SEEDS[name]
+    chance = Random(f"{name} {number}")
+    side_by_side = str(1 + number % 3)
+    settings = {} if name == "tsuro" else {"side_by_side": side_by_side}
+    programs = PROGRAMS.setdefault(f"{name} {side_by_side}", {})
+    spec = programs[seed.server].spec if programs else seed.spec(**settings)
+    network = Unruly(spec, seed.server, seed.rules(spec), programs)
+    if behaviours is None:
+        behaviours = ["good", *(chance.choice(BEHAVIOURS) for _ in range(chance.randrange(1, 5)))]
+        chance.shuffle(behaviours)
+    guests = [Guest(seed, behaviour, chance) for behaviour in behaviours]
+    for guest, letter in zip(guests, "abcde", strict=False):
+        guest.join(network, chance.choice((letter, "same")))
+        if chance.random() < 0.3:
+            network.wait(chance.random() * 4)
+    while network.server.now < BOUND_SECONDS and any(run.ended is None for run in network.runs):
+        network.wait(30.0)
+    return network, guests
+
+
+def orderly(effects: list[Effect]) -> None:
+    """Check what any session owes its runtime: one end, nothing after it, nothing to whom it has closed."""
+    closed: set[int] = set()
+    asked: set[int] = set()
+    ended = 0
+    for effect in effects:
+        match effect:
+            case Send(peer):
+                assert peer not in closed, f"{effect} after its close"
+                assert not ended, f"{effect} after the end"
+            case Drop(peer):
+                assert peer not in closed, f"{peer} is closed twice"
+                closed.add(peer)
+            case Ask(number):
+                asked.add(number)
+            case Cancel(number):
+                assert number in asked, f"question {number} was never asked"
+            case Ended():
+                ended += 1
+            case _:
+                pass
+    assert ended <= 1
+
+
+def nobody_is_left(run: Run) -> None:
+    for seat in run.session.seats:
+        assert seat.lost or seat.number in run.dropped, f"peer {seat.number} is left open"
+
+
+@pytest.mark.parametrize("number", range(RUNS))
+@pytest.mark.parametrize("name", SEEDS)
+def test_a_run_ends_whatever_its_players_do(name: str, number: int) -> None:
+    network, guests = play(name, number)
+
+    server = network.server
+    assert server.ended is not None, server.state()
+    assert server.ended.failed is None
+    nobody_is_left(server)
+    for run in network.runs:
+        orderly(run.effects)
+        if id(run) not in network.dead:
+            assert run.ended is not None, run.state()
+            nobody_is_left(run)
+        assert isinstance(run.session, Session)
+    assert any(guest.behaviour == "good" for guest in guests)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+@pytest.mark.parametrize("name", SEEDS)
+def test_everybody_hears_the_end_when_all_play_well(name: str, players: int) -> None:
+    network, _ = play(name, 1000 + players, ["good"] * players)
+
+    for run in network.runs:
+        assert run.ended is not None, run.state()
+        assert run.ended.failed is None
+    results = [client.ended.value for client in network.clients if client.ended is not None]
+    assert all(result is not None for result in results)
+
+
+@pytest.mark.parametrize("name", SEEDS)
+def test_a_run_is_the_same_again_from_its_seed(name: str) -> None:
+    first, _ = play(name, 7)
+    second, _ = play(name, 7)
+
+    assert [run.effects for run in first.runs] == [run.effects for run in second.runs]
+    assert [run.took for run in first.runs] == [run.took for run in second.runs]
+
+
+@pytest.mark.parametrize("name", SEEDS)
+def test_every_rule_that_a_shipped_spec_names_has_a_stub_with_as_many_values(name: str) -> None:
+    problems = Problems()
+
+    check_rules(load(name, rules=tuple(f"stubs.{module}" for module in STUBS)), STUBS, problems)
+
+    assert list(problems) == []
+
+
+def test_every_shipped_spec_is_played_here() -> None:
+    assert set(SEEDS) == set(shipped())

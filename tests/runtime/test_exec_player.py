@@ -1,0 +1,191 @@
+"""Programs as players: one JSON value a line, whatever the program does."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from runtime import exec_player
+from runtime.exec_player import LINES_WAITING_MAX, Program, open_program
+from runtime.players import DecisionError, PlayerKindError
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    backend: str = request.param
+    return backend
+
+
+def command(code: str) -> str:
+    """Return the command line of a Python program that has json, sys and ``read`` (the next line as a value)."""
+    preamble = "import json, sys, os, time\nread = lambda: json.loads(sys.stdin.readline())\n"
+    preamble += "def write(value): print(json.dumps(value), flush=True)\n"
+    return f"{shlex.quote(sys.executable)} -I -S -c {shlex.quote(preamble + code)}"
+
+
+ECHO = """
+heard = []
+while True:
+    try: line = read()
+    except ValueError: break
+    if "ask" in line: write({"message": line["messages"][0], "holes": {"line": line, "before": heard}})
+    else: heard.append(line)
+"""
+
+
+async def ask(program: Program, question: str = "move", **values: Any) -> Any:
+    return await program.decide(question, tuple(values.items()), ("MOVE", "PASS"), 2.0)
+
+
+async def test_a_program_is_asked_with_names_values_messages_and_time() -> None:
+    async with open_program(command(ECHO), "Ann") as program:
+        program.heard("TOKEN", {"token": "red"})
+        message, holes = await ask(program, board=((1, None),), token="red")
+
+    assert message == "MOVE"
+    assert holes["before"] == [{"player": "Ann"}, {"heard": "TOKEN", "holes": {"token": "red"}}]
+    assert holes["line"] == {
+        "ask": "move",
+        "number": 1,
+        "arguments": {"board": [[1, None]], "token": "red"},
+        "messages": ["MOVE", "PASS"],
+        "within": 2.0,
+    }
+
+
+@pytest.mark.parametrize("body", [["red", [1, 2]], {"message": "OTHER", "holes": {}}, {"x": 1}, None, "text", 3])
+async def test_anything_else_is_the_messages_body(body: Any) -> None:
+    code = f"read(); read(); write(json.loads({json.dumps(json.dumps(body))}))"
+    async with open_program(command(code), "Ann") as program:
+        assert await ask(program) == body
+
+
+async def test_the_line_owed_to_a_cancelled_question_is_thrown_away() -> None:
+    # It answers the first question only when it has read the second; `cancel` stands between them.
+    code = """
+read(); first = read(); cancel = read(); second = read()
+write(["late", first["number"]]); write([cancel, second["number"]])
+"""
+    async with open_program(command(code), "Ann") as program:
+        with anyio.move_on_after(0.05) as scope:
+            await ask(program)
+        assert scope.cancelled_caught
+
+        assert await ask(program) == [{"cancel": 1}, 2]
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("sys.exit(3)", "ended with exit code 3"),
+        ("os.kill(os.getpid(), 9)", "was ended by signal 9"),
+        ("print('{nonsense', flush=True); time.sleep(9)", r"wrote a line that is no JSON: '\{nonsense'"),
+        ("os.write(1, b'\\xff\\n'); time.sleep(9)", "wrote a line that is no JSON"),
+        ("print('[' * 100000, flush=True); time.sleep(9)", "wrote a line that is no JSON"),
+        ("os.write(1, b'no line end'); os.close(1); time.sleep(9)", "closed its output"),
+    ],
+)
+async def test_a_program_that_cannot_answer_is_told_of(code: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exec_player, "GRACE_SECONDS", 0.1)
+    async with open_program(command(code), "Ann") as program:
+        with pytest.raises(DecisionError, match=text):
+            await ask(program)
+
+
+async def test_a_line_without_end_is_not_read_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exec_player, "LINE_BYTES_MAX", 100_000)
+    async with open_program(command("while True: os.write(1, b'a' * 4096)"), "Ann") as program:
+        with pytest.raises(DecisionError, match="wrote a line of more than 100000 bytes"):
+            await ask(program)
+
+
+async def test_a_program_that_does_not_read_is_not_waited_for(caplog: pytest.LogCaptureFixture) -> None:
+    async with open_program(command("time.sleep(60)"), "Ann") as program:
+        for _ in range(LINES_WAITING_MAX + 10):
+            program.heard("NEWS", {"text": "x" * 1000})
+        with pytest.raises(DecisionError, match="does not read"):
+            await ask(program)
+
+    assert [r.message for r in caplog.records if "does not read" in r.message] != []
+
+
+async def test_a_program_that_closes_its_input_may_still_answer() -> None:
+    async with open_program(command("sys.stdin.close(); os.close(0); write(['pass'])"), "Ann") as program:
+        assert await ask(program) == ["pass"]
+
+
+async def test_what_a_program_complains_of_is_logged_up_to_a_limit(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exec_player, "STDERR_BYTES_MAX", 50)
+    caplog.set_level("INFO", "accord.players")
+    code = "sys.stderr.write('one\\ntwo\\n' + 'x' * 100 + '\\n'); sys.stderr.flush(); sys.stderr.close(); write(1)"
+    async with open_program(command(code), "Ann") as program:
+        await ask(program)
+
+    said = [record.message.partition(": ")[2] for record in caplog.records if record.levelname == "INFO"]
+    warned = [record.message for record in caplog.records if record.levelname == "WARNING"]
+    assert said == ["one", "two", "x" * 42]
+    assert [text.partition(" wrote ")[2] for text in warned] == [
+        "more than 50 bytes to standard error: the rest is dropped"
+    ]
+
+
+async def test_the_whole_process_group_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exec_player, "GRACE_SECONDS", 0.05)
+    # A child that ignores everything but SIGKILL, as a shell's background job might.
+    code = """
+import signal
+child = os.fork()
+if child == 0:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.close(0); os.close(1); os.close(2)
+    time.sleep(60)
+write(child); time.sleep(60)
+"""
+    async with open_program(command(code), "Ann") as program:
+        child = await ask(program)
+
+    # A killed orphan is a zombie until init has seen to it.
+    try:
+        state = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        state = "gone"
+    assert state in ("gone", "Z", "X")
+
+
+async def test_a_program_that_ends_by_itself_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exec_player, "GRACE_SECONDS", 60)
+    with anyio.fail_after(30):
+        async with open_program(command(ECHO), "Ann") as program:
+            await ask(program)
+
+
+async def test_an_error_within_is_not_wrapped_in_a_group() -> None:
+    with pytest.raises(KeyError, match="mine"):
+        async with open_program(command(ECHO), "Ann"):
+            raise KeyError("mine")
+
+
+@pytest.mark.parametrize("words", ["/no/such/program", "./no-such-program --fast", os.devnull])
+async def test_a_command_that_cannot_be_started_is_refused(words: str) -> None:
+    with pytest.raises(PlayerKindError, match="exec:"):
+        async with open_program(words, "Ann"):
+            pass
+
+
+async def test_no_shell_reads_the_command(tmp_path: Path) -> None:
+    target = tmp_path / "made"
+    async with open_program(f"{command('write(sys.argv[1:])')} ; touch {target} $HOME", "Ann") as program:
+        assert await ask(program) == [";", "touch", str(target), "$HOME"]
+
+    assert not target.exists()

@@ -1,0 +1,238 @@
+"""A person at the terminal: lines in, text out; a question can be overtaken, and no line is lost by that."""
+
+from __future__ import annotations
+
+import io
+import os
+import queue
+from types import SimpleNamespace
+from typing import Any
+
+import anyio
+import pytest
+
+from machines.library import load
+from machines.model import Spec
+from runtime import human
+from runtime.human import PAGE, Human, Terminal
+from runtime.players import DecisionError
+from tests.harness import spec_of
+
+pytestmark = pytest.mark.anyio
+TSURO = load("tsuro")
+SPEC = spec_of("""
+protocol: stall
+title: a market stall
+connects: {guest: stall}
+types:
+  Colour: {enum: [red, green]}
+  Word: {string: "[a-z]+"}
+  Pair: [int, int]
+  Thing: Colour | Pair
+  Things: [Thing, ...]
+messages:
+  guest:
+    BUY: {buy: $what Colour, pieces: $pieces int = 1, note: $note Word = none}
+    SAY: "say ${text string}."
+    LIST: {list: $things Things}
+roles:
+  stall:
+    main:
+      open: {return: null}
+  guest:
+    main:
+      come: {return: null}
+""")
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    backend: str = request.param
+    return backend
+
+
+class Desk:
+    """A terminal whose keyboard is a list and whose screen is a text."""
+
+    def __init__(self, *lines: str, interactive: bool = False, more: bool = False) -> None:
+        self.keys: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self.screen = io.StringIO()
+        self.reads = 0
+        self.terminal = Terminal(self.read, self.screen.write, interactive=interactive)
+        for line in lines:
+            self.type(line)
+        if not more:
+            self.keys.put("")
+
+    def read(self) -> str:
+        self.reads += 1
+        return self.keys.get()
+
+    def type(self, line: str) -> None:
+        self.keys.put(line + "\n")
+
+    @property
+    def shown(self) -> str:
+        return self.screen.getvalue()
+
+
+def person(desk: Desk, spec: Spec = SPEC) -> Human:
+    return Human(spec, "ann", desk.terminal)
+
+
+async def asked(desk: Desk, *messages: str, **arguments: Any) -> Any:
+    return await person(desk).decide("what_now", tuple(arguments.items()), messages, 30.0)
+
+
+async def test_the_holes_of_a_message_are_filled_in_one_by_one() -> None:
+    desk = Desk("red", "3", "fresh")
+
+    assert await asked(desk, "BUY") == ("BUY", {"what": "red", "pieces": 3, "note": "fresh"})
+    assert "ann, what_now (30 s)" in desk.shown
+    assert "what, one of red, green: " in desk.shown
+
+
+async def test_what_does_not_fit_is_asked_for_again() -> None:
+    desk = Desk("blue", "red", "x", "2.5", "7", "UPPER", "")
+
+    assert await asked(desk, "BUY") == ("BUY", {"what": "red", "pieces": 7, "note": "none"})
+    assert desk.shown.count("that is not it: ") == 4
+
+
+async def test_enter_takes_what_the_question_said_of_the_same_name() -> None:
+    desk = Desk("", "", "")
+
+    assert await asked(desk, "BUY", what="green") == ("BUY", {"what": "green", "pieces": 1, "note": "none"})
+    assert "[Enter: green]" in desk.shown
+
+
+async def test_a_line_is_a_text_where_a_text_is_wanted_and_json_elsewhere() -> None:
+    assert await asked(Desk("42"), "SAY") == ("SAY", {"text": "42"})
+    assert await asked(Desk('["red", [1, 2]]'), "LIST") == ("LIST", {"things": ("red", (1, 2))})
+
+
+async def test_a_message_is_chosen_among_several() -> None:
+    desk = Desk("9", "2", "hello")
+
+    assert await asked(desk, "BUY", "SAY") == ("SAY", {"text": "hello"})
+    assert "there are 1 to 2" in desk.shown
+
+
+async def test_a_text_that_its_message_cannot_hold_is_asked_for_again() -> None:
+    desk = Desk("a.b", "ab")
+
+    assert await asked(desk, "SAY") == ("SAY", {"text": "ab"})
+    assert "SAY cannot be written so" in desk.shown
+
+
+async def test_a_terminal_that_has_ended_is_no_answer() -> None:
+    with pytest.raises(DecisionError, match="nobody is at the terminal"):
+        await asked(Desk("red"), "BUY")
+
+
+async def test_a_question_that_is_overtaken_loses_no_line() -> None:
+    desk = Desk(more=True)
+    with anyio.move_on_after(0.01) as scope:
+        await asked(desk, "SAY")
+    assert scope.cancelled_caught
+    assert "too late" in desk.shown
+    desk.type("for the next one")
+
+    assert await asked(desk, "SAY") == ("SAY", {"text": "for the next one"})
+    desk.keys.put("")
+
+
+async def test_what_was_typed_before_a_question_is_not_its_answer_at_a_real_terminal() -> None:
+    desk = Desk(interactive=True, more=True)
+    assert await asked_once_typed(desk, "first") == ("SAY", {"text": "first"})
+    desk.type("stray")
+    with anyio.fail_after(5):
+        while desk.reads < 3:  # the third read begins when the stray line has been taken in
+            await anyio.sleep(0.001)
+
+    assert await asked_once_typed(desk, "second") == ("SAY", {"text": "second"})
+    desk.keys.put("")
+
+
+async def asked_once_typed(desk: Desk, line: str) -> Any:
+    """Type a line once the question is shown."""
+    answer: Any = None
+
+    async def ask() -> None:
+        nonlocal answer
+        answer = await asked(desk, "SAY")
+
+    before = desk.shown.count("text, ")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask)
+        with anyio.fail_after(5):
+            while desk.shown.count("text, ") == before:
+                await anyio.sleep(0.001)
+        desk.type(line)
+    return answer
+
+
+async def test_two_people_at_one_terminal_are_asked_one_after_the_other() -> None:
+    desk = Desk("one", "two")
+    answers: list[Any] = []
+
+    async def ask(name: str) -> None:
+        answers.append(await Human(SPEC, name, desk.terminal).decide("say", (), ("SAY",), None))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask, "ann")
+        tasks.start_soon(ask, "bob")
+
+    assert sorted(text["text"] for _, text in answers) == ["one", "two"]
+    assert desk.shown.count("text, ") == 2
+
+
+def with_game(monkeypatch: pytest.MonkeyPatch, choices: list[tuple[str, Any]]) -> None:
+    players = SimpleNamespace(choices=lambda question, arguments: choices)
+    views = SimpleNamespace(shown=lambda name, arguments: f"<{name}>" if name != "HELLO" else None)
+    modules = {"players": [players], "views": [views]}
+    monkeypatch.setattr(human, "companions", lambda spec, folder: modules[folder])
+
+
+async def test_legal_choices_are_picked_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_game(monkeypatch, [("go left", ("GO", {"x": -1})), ("go right", ("GO", {"x": 1}))])
+    desk = Desk("2")
+
+    assert await asked(desk, "SAY") == ("GO", {"x": 1})
+    assert "<what_now>" in desk.shown
+    assert "    2  go right" in desk.shown
+
+
+async def test_many_choices_come_in_pages_and_are_found_by_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_game(
+        monkeypatch, [(f"square {number} {'edge' if number % 30 == 0 else ''}", number) for number in range(1, 91)]
+    )
+    desk = Desk("", "no such word", "edge", "1000", "60")
+
+    assert await asked(desk, "SAY") == 60
+    assert f"square {PAGE} " in desk.shown.partition("Enter for page 2 of 5")[0]
+    assert "square 40 " in desk.shown
+    assert "none has 'no such word'" in desk.shown
+    assert "there are 1 to 90" in desk.shown
+
+
+async def test_news_are_shown_as_the_game_shows_them_or_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_game(monkeypatch, [])
+    desk = Desk()
+    person(desk).heard("BOARD", {"x": 1})
+    person(desk).heard("HELLO", {"name": "bob"})
+
+    assert desk.shown == "<BOARD>\nann is told HELLO: name bob\n"
+
+
+def test_a_file_is_read_line_by_line_without_the_buffer_of_python() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, "one\r\nzwö".encode()[:-1])
+    with os.fdopen(reading) as stream:
+        read = human._line_reader(stream)
+        assert read() == "one\r\n"
+        os.write(writing, "zwö".encode()[-1:] + b"\nthe end")
+        assert read() == "zwö\n"
+        os.close(writing)
+        assert read() == "the end"
+        assert read() == ""
