@@ -42,7 +42,7 @@ from machines.problems import Place
 
 BOX_CHARACTERS = 44  # A box this wide leaves room for four beside each other in 2,000 pixels.
 ARROW_CHARACTERS = 36
-HEADING_CHARACTERS = 80
+HEADING_CHARACTERS = 100
 ARROW_GAP = 5
 NAME_PORT = "name"
 LINE_PORT = "line"

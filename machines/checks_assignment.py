@@ -170,11 +170,13 @@ class _Assignment:
             yield from self._uses(call.arguments or (), inside, at_entry=fresh)
         if each is None:
             yield from self._uses([state.within], inside)
-        yield from self._uses([state.awaits], inside, at_entry=fresh)
         if state.accept is not None:
             accept = state.accept
             yield from self._uses([accept.seats, accept.linger], inside, at_entry=True)
-            inside |= {accept.name}
+            inside |= {accept.name}  # nobody at first, and whoever is seated from then on
+        yield from self._uses([state.awaits], inside, at_entry=fresh)
+        if state.accept is not None:
+            accept = state.accept
             yield from self._uses(accept.machine.arguments or (), inside | {"peer"})
         side_by_side = each is not None and each.parallel is not None
         during = bound if side_by_side else inside

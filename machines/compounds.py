@@ -220,7 +220,10 @@ class KeyedShape(Shape):
         return Mismatch(path, f"no keys but {known}" if known else "no keys", f"a key {shown(more)}")
 
     def _written(self) -> str:
-        keys = (f"{key.name}: {key.shape.describe()}{' = ' + shown(key.default) * key.optional}" for key in self.keys)
+        keys = (
+            f"{key.name}: {key.shape.describe()}" + (f" = {shown(key.default)}" if key.optional else "")
+            for key in self.keys
+        )
         return f"{{{', '.join(keys)}}}"
 
     def _example(self) -> Any:

@@ -1,10 +1,10 @@
 """What a running session is made of: seats with their inboxes, and a tree of frames, one for each call of a machine.
 
-    Session ── Seat, Seat …              the peers, each with the messages that nobody has read yet
-      └─ Frame main                      in one of its states, with its own names (``slots``)
-           ├─ Frame series               called by that state
-           │    └─ Frame game …
-           └─ Frame sign_up              one for each connection that is signing up
+Session ── Seat, Seat …              the peers, each with the messages that nobody has read yet
+  └─ Frame main                      in one of its states, with its own names (``slots``)
+       ├─ Frame series               called by that state
+       │    └─ Frame game …
+       └─ Frame sign_up              one for each connection that is signing up
 """
 
 from __future__ import annotations
@@ -104,7 +104,9 @@ class Frame:
     rates: dict[str, deque[float]] | None = None
     path_text: str | None = None
 
-    def __init__(self, tree: Tree, table: Table, arguments: tuple[Any, ...], parent: Frame | None, ordinal: int) -> None:
+    def __init__(
+        self, tree: Tree, table: Table, arguments: tuple[Any, ...], parent: Frame | None, ordinal: int
+    ) -> None:
         self.tree = tree
         self.table = table
         self.parent = parent

@@ -112,7 +112,7 @@ def _parse_default(text: str, place: Place, problems: Problems) -> Any:
 
 
 def parse_type(node: Node, problems: Problems) -> Type | None:
-    """Return the type that a node is, None if a problem was found in it."""
+    """Return the type that a node is, None if none can be made of it; every fault goes to ``problems``."""
     match node:
         case ScalarNode():
             return parse_inline_type(node.text, inside(node), problems)
@@ -294,7 +294,7 @@ def _parse_map(node: Node, problems: Problems) -> Type | None:
 
 
 def parse_body(node: Node, problems: Problems) -> Body | None:
-    """Return the body that a node is, None if a problem was found in it."""
+    """Return the body that a node is, None if none can be made of it; every fault goes to ``problems``."""
     return _parse_body(node, problems, of_key=False)
 
 

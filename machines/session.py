@@ -42,7 +42,9 @@ class Session(Tree):
 
     __slots__ = ("watch",)
 
-    def __init__(self, program: Program, *, seed: int = 0, my: Mapping[str, Any] | None = None, watch: bool = False) -> None:
+    def __init__(
+        self, program: Program, *, seed: int = 0, my: Mapping[str, Any] | None = None, watch: bool = False
+    ) -> None:
         super().__init__(program, seed, my or {})
         self.watch = watch
 
@@ -576,7 +578,9 @@ class Session(Tree):
         else:
             missed = int((self.now - moment.due) / moment.interval)
             if missed:
-                self.effects.append(Note("warning", f"{frame.path}: every {moment.interval:g} s was missed {missed} times"))
+                self.effects.append(
+                    Note("warning", f"{frame.path}: every {moment.interval:g} s was missed {missed} times")
+                )
             moment.due += moment.interval * (missed + 1)
         if not self.fire(frame, layer, layer.prefix + moment.event, None):
             self.effects.append(Note("debug", f"{frame.path}: no branch of {moment.event[1:]} may be taken"))

@@ -24,9 +24,7 @@ Action = Callable[[Slots], None]
 class Scope:
     """What a machine's expressions can name, and how each name is read."""
 
-    def __init__(
-        self, spec: Spec, role: str, slot_of: Mapping[str, int], rules: Mapping[str, ModuleType]
-    ) -> None:
+    def __init__(self, spec: Spec, role: str, slot_of: Mapping[str, int], rules: Mapping[str, ModuleType]) -> None:
         self.spec = spec
         self.role = role
         self.slot_of = slot_of

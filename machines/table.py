@@ -26,6 +26,7 @@ from machines.model import (
     Answers,
     Branch,
     Choice,
+    Expression,
     Goto,
     Machine,
     Message,
@@ -125,7 +126,9 @@ class Node:
         self.within: Value | None = None
         self.moments: tuple[tuple[str, bool, Value], ...] = ()  # (event, repeats, how long)
         self.run: tuple[str, Value] | None = None  # (machine, its arguments)
-        self.asked: tuple[str, tuple[str, ...], Value, tuple[str, ...]] | None = None  # question, names, values, answers
+        self.asked: tuple[str, tuple[str, ...], Value, tuple[str, ...]] | None = (
+            None  # question, names, values, answers
+        )
         self.bind: Action | None = None  # what ``as`` binds of ``result``
         self.each: CompiledEach | None = None
         self.accept: CompiledAccept | None = None
@@ -137,7 +140,9 @@ class CompiledEach:
 
     __slots__ = ("guard", "items", "parallel", "slot", "until")
 
-    def __init__(self, slot: int, items: Value, guard: Guard | None, until: Guard | None, parallel: Value | None) -> None:
+    def __init__(
+        self, slot: int, items: Value, guard: Guard | None, until: Guard | None, parallel: Value | None
+    ) -> None:
         self.slot = slot
         self.items = items
         self.guard = guard
@@ -218,7 +223,9 @@ class Program:
             for seat_role in self.seat_roles
         }
         self.urgent: dict[str, tuple[MessageShape, ...]] = {
-            seat_role: tuple(self.shapes[m.name] for m in spec.messages.values() if m.urgent and self.may_hear(seat_role, m))
+            seat_role: tuple(
+                self.shapes[m.name] for m in spec.messages.values() if m.urgent and self.may_hear(seat_role, m)
+            )
             for seat_role in self.seat_roles
         }
         self.tables: dict[str, Table] = {}
@@ -381,9 +388,9 @@ class _Builder:
             return None
         return lambda slots: slots[0].tree.seats[0].peer
 
-    def speaker(self) -> Value:
-        """Return how to read the peer at hand under an event: who spoke, else the only partner."""
-        partner = self.partner()
+    def speaker(self, awaited: Expression | None) -> Value:
+        """Return how to read the peer at hand under an event: who spoke, else the one awaited, else the only partner."""
+        partner = self.scope.value(awaited) if awaited is not None else self.partner()
 
         def speaking(slots: Slots) -> Any:
             peer = slots[0].tree.speaker
@@ -399,12 +406,13 @@ class _Builder:
 
     def state_rows(self, state: State, always: Always | None) -> None:
         """Add every row that leaves a state: its own, those of ``always``, and what follows its own work."""
-        speaker = self.speaker()
+        speaker = self.speaker(state.awaits)
         for event, choice in state.answers.choices():
             self.choice_rows(event, state.name, state.name, choice, speaker)
         if state.then is not None:
             self.choice_rows(".then", state.name, state.name, state.then, self.partner())
         if always is not None:
+            speaker = self.speaker(always.awaits)
             for event, choice in always.answers.choices():
                 self.choice_rows("always:" + event, state.name, state.name, choice, speaker)
 

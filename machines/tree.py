@@ -117,8 +117,8 @@ class Tree:
                 folded = slots[:]
             for slot, hole in zip(slots_of_holes, holes, strict=True):
                 slots[slot] = hole
-            if table.peer_slot:
-                slots[table.peer_slot] = peer
+            if table.peer_slot and (peer is not None or reason not in (None, "failed")):
+                slots[table.peer_slot] = peer  # a fault without a peer, such as an empty group's, says so
             if reason is not None and table.reason_slot:
                 slots[table.reason_slot] = reason
             if not table.triggers[event](frame, slots):
@@ -377,7 +377,9 @@ class Tree:
         if node.moments:
             frame.moments = self._moments(node.moments, frame.slots)
 
-    def _moments(self, compiled: tuple[tuple[str, bool, Callable[[list[Any]], Any]], ...], slots: list[Any]) -> list[Moment]:
+    def _moments(
+        self, compiled: tuple[tuple[str, bool, Callable[[list[Any]], Any]], ...], slots: list[Any]
+    ) -> list[Moment]:
         started = []
         for event, repeats, wait in compiled:
             seconds = duration(wait(slots))
@@ -660,7 +662,9 @@ class Tree:
             return
         result = child.result
         if result is not None and not isinstance(result, Record):
-            self.failed(frame, FailedError(f"{child.table.name} returned {result!r}, not a mapping of fields"), "seating")
+            self.failed(
+                frame, FailedError(f"{child.table.name} returned {result!r}, not a mapping of fields"), "seating"
+            )
             return
         before = seat.peer
         seat.peer = Peer(before.number, result if result is not None else Record())

@@ -1,10 +1,10 @@
 """A session in memory, driven by hand: peers say JSON values, time passes when told to, nothing waits.
 
-    server = Run(text, "server")
-    ann = server.join()
-    server.say(ann, "ann")
-    assert server.heard(ann) == ["white"]
-    server.wait(30)
+server = Run(text, "server")
+ann = server.join()
+server.say(ann, "ann")
+assert server.heard(ann) == ["white"]
+server.wait(30)
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import struct
+from collections import Counter
 from pathlib import Path
 from threading import Thread
 from xml.etree import ElementTree
@@ -51,6 +52,11 @@ def texts(svg: bytes) -> str:
     return " ".join("".join(node.itertext()) for node in ElementTree.fromstring(svg).iter(f"{SVG}text"))
 
 
+def parts(tree: ElementTree.Element) -> Counter[str]:
+    """How many nodes, edges and clusters a drawing has."""
+    return Counter(group.get("class", "") for group in tree.iter(f"{SVG}g") if group.get("class"))
+
+
 def size(png: bytes) -> tuple[int, int]:
     """The pixels of a PNG across and down."""
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
@@ -76,7 +82,7 @@ def test_a_hostile_name_is_drawn_as_text_and_injects_nothing(name: str) -> None:
         tree = ElementTree.fromstring(svg)
         tags = {node.tag.removeprefix(SVG) for node in tree.iter()}
         assert tags <= {"svg", "g", "title", "text", "a", "path", "polygon", "polyline", "ellipse"}
-        assert len(list(tree.iter(f"{SVG}g"))) == len(list(ElementTree.fromstring(expected).iter(f"{SVG}g")))
+        assert parts(tree) == parts(ElementTree.fromstring(expected))
         for link in tree.iter(f"{SVG}a"):
             target = link.get("{http://www.w3.org/1999/xlink}href")
             assert target is None or re.fullmatch(r"[A-Za-z0-9_-]+\.svg|#[A-Za-z0-9_-]+", target)

@@ -55,7 +55,6 @@ def test_guards_stand_in_their_order_and_equal_faults_share_an_arrow(spec: Spec)
         (".start", "asked", "START", ""),
         (".always", ".end1", "MESSAGE", "? BYE"),
         (".always", "gone", "FAULT", "timeout, closed"),
-        ("asked", "asked", "MESSAGE", "? MOVE 1 [n > left]"),
         ("asked", ".end2", "MESSAGE", "? MOVE 2 [n == left] ! YES(true) → peer"),
         ("asked", ".junction1", "MESSAGE", "? MOVE 3 [else]"),
         (".junction1", "asked", "PASS", "1 [n == 1]"),
@@ -89,7 +88,7 @@ def test_an_answer_of_the_player_is_told_from_a_message_of_the_peer(spec: Spec) 
         (
             "server", "turn", "asked",
             ["asked", "await: player", "within: reply (400 ms)", "↺ ? ASK", "[at most checks (10 per 1 s)]",
-             "! YES → peer"],
+             "! YES → peer", "↺ ? MOVE", "1 [n > left]", "entered again"],
         ),
         ("server", "turn", ".always", ["in every state"]),
         ("client", "main", ".always", ["in every state", "within: slow (never)"]),

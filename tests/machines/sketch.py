@@ -1,12 +1,15 @@
-"""A small protocol around the machines of one test: the test writes the machines of its server, the rest stands here.
+"""A small protocol around the machines of one test: the test writes what it is about, the rest stands here.
 
-    run = serve('''
-        main:
-          door: {accept: enter(peer), as: guests, seats: 1, then: asked}
-          ...
+    run, ann = seated('''
+        play:
+          await: ann
+          within: reply
+          receive: {MOVE: {send: SAID(move), then: stay}}
+          fault: {return: reason}
     ''')
+    run.say(ann, move(3))
 
-A client may send ``NAME MOVE PING QUIT NUMBER`` (``move(3)`` and so on make the values), a server ``SAID PONG BYE``.
+A client may send ``NAME MOVE PING QUIT NUMBER`` (`name` and `move` make the first two), a server ``SAID PONG BYE``.
 """
 
 from __future__ import annotations
@@ -21,11 +24,11 @@ from tests.machines.stub_rules import module
 
 FRAME = """\
 protocol: sketch
-title: The server of one test
+title: What one test is about
 wire: {{framing: lines{wire}}}
 rules: [acts]
 connects: {{client: server}}
-settings: {{brief: 2 s, reply: 5 s, long: 20 s, twice: 2, pace: 2 per 10 s{settings}}}
+settings: {{brief: 2 s, reply: 5 s, long: 20 s, two: 2, pace: 2 per 10 s}}
 messages:
   client:
     NAME: {{name: $name string}}
@@ -40,19 +43,11 @@ messages:
 {top}
 roles:
   server:
-{early}{machines}
+{server}
   client:
-    main:
-      always: {{within: never}}
-      over: {{return: null}}
+{client}
 """
-
-# One guest who is seated as soon as it comes; what the test is about is the state ``play``.
-ONE = """
-    enter(peer):
-      now: {{return: {{name: guest}}}}
-"""
-
+IDLE = "main: {over: {return: null}}"
 ENTER = """
 enter(peer):
   named:
@@ -67,33 +62,64 @@ def boom(*_: Any) -> Any:
     raise ZeroDivisionError("boom")
 
 
-ACTS = module("acts", {"boom": boom, "odd": lambda number: number % 2 == 1, "pair": lambda a, b: (a, b)})
+ACTS = {
+    "boom": boom,
+    "odd": lambda number: number % 2 == 1,
+    "pairs": lambda peers: tuple((a, b) for i, a in enumerate(peers) for b in peers[i + 1 :]),
+    "list": lambda value: [value],
+    "mutable": lambda: {1, 2},
+}
 
 
-def text_of(machines: str, *, wire: str = "", settings: str = "", top: str = "", early: str = "") -> str:
-    """Return the whole spec; ``wire`` and ``settings`` go on in braces, ``top`` are further lines of the file."""
+def text_of(server: str = IDLE, client: str = IDLE, *, wire: str = "", top: str = "") -> str:
+    """Return a whole spec; ``wire`` goes on in braces, ``top`` are further lines of the file."""
     return FRAME.format(
         wire=f", {wire}" if wire else "",
-        settings=f", {settings}" if settings else "",
-        top=top,
-        early=f"    early: {early}\n" if early else "",
-        machines=indent(dedent(machines), "    "),
+        top=dedent(top),
+        server=indent(dedent(server), "    "),
+        client=indent(dedent(client), "    "),
     )
 
 
-def serve(
-    machines: str,
-    *,
-    rules: Mapping[str, ModuleType] | None = None,
-    seed: int = 0,
-    wire: str = "",
-    settings: str = "",
-    top: str = "",
-    early: str = "",
-) -> Run:
-    """Start the server whose machines these are."""
-    text = text_of(machines, wire=wire, settings=settings, top=top, early=early)
-    return Run(text, "server", rules or {"acts": ACTS}, seed=seed)
+def serve(machines: str, *, seed: int = 0, wire: str = "", top: str = "", **rules: Any) -> Run:
+    """Start the server whose machines these are; ``rules`` stand in for those of ACTS, by name."""
+    return Run(text_of(machines, wire=wire, top=top), "server", _rules(rules), seed=seed)
+
+
+def client(machines: str, *, wire: str = "", top: str = "", **rules: Any) -> Run:
+    """Start the client whose machines these are; its server is peer 0 and it is called ann."""
+    return Run(text_of(client=machines, wire=wire, top=top), "client", _rules(rules), my={"name": "ann"})
+
+
+def seated(
+    states: str, *, guests: int = 1, machines: str = "", always: str = "", seed: int = 0, wire: str = "",
+    top: str = "", **rules: Any,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Start a server whose ``main`` seats guests and then enters the first of these states; return it and the peers.
+
+    The states know the guests as ``guests``, and as ``ann bob cal dan``. ``always`` is what stands behind them.
+    """
+    names = ("ann", "bob", "cal", "dan")[:guests]
+    bound = "\n".join(f"      {name}: guests[{index}]" for index, name in enumerate(names))
+    first = dedent(states).strip().partition(":")[0]
+    head = f"""\
+  door: {{accept: enter(peer), as: guests, seats: {guests}, within: long, timeout: {{return: null}}, then: begin}}
+  begin:
+    let:
+{bound}
+    then: {first}
+"""
+    behind = "  always:\n" + indent(dedent(always), "    ") if always else ""
+    main = "main:\n" + behind + "\n" + head + indent(dedent(states), "  ")
+    run = serve(main + ENTER + dedent(machines), seed=seed, wire=wire, top=top, **rules)
+    peers = [run.join() for _ in names]
+    for peer, word in zip(peers, names, strict=True):
+        run.say(peer, name(word))
+    return (run, *peers)
+
+
+def _rules(others: Mapping[str, Any]) -> dict[str, ModuleType]:
+    return {"acts": module("acts", {**ACTS, **others})}
 
 
 def move(number: int) -> dict[str, int]:
@@ -109,3 +135,17 @@ def name(word: str) -> dict[str, str]:
 def said(value: Any) -> dict[str, Any]:
     """Return the value of a SAID."""
     return {"said": value}
+
+
+def value(run: Run) -> Any:
+    """Return what a session returned; it must have returned."""
+    assert run.ended is not None, run.state()
+    assert run.ended.failed is None, run.ended.failed
+    return run.ended.value
+
+
+def failure(run: Run) -> str:
+    """Return why a session failed; it must have failed."""
+    assert run.ended is not None, run.state()
+    assert run.ended.failed is not None, run.ended.value
+    return run.ended.failed

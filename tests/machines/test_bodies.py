@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from machines import model
 from machines.model import Body, Hole, Message, Type, Verbatim
+from machines.nodes import ScalarNode
+from machines.problems import Problems
 from machines.shapes import Mismatch
 from machines.types import compile_message, compile_type, parse_body
 from machines.values import Record
@@ -42,10 +44,18 @@ DIRECTIONS = "{Dir: {enum: [North, South], loose: true}, Name: {string: '[a-z]+'
         ("started", (), "started"),
         ("null", (), None),
         ("'null'", (), "null"),
-        ("[true, false, 12, -1.5, 1e2, 007, NO, ~, '', 0x1F]", (), [True, False, 12, -1.5, 100.0, "007", "NO", "~", "", "0x1F"]),
+        (
+            "[true, false, 12, -1.5, 1e2, 007, NO, ~, '', 0x1F]",
+            (),
+            [True, False, 12, -1.5, 100.0, "007", "NO", "~", "", "0x1F"],
+        ),
         ("[]", (), []),
         ("{}", (), {}),
-        ("{type: move, content: [$d Dir, $e Dir | null]}", ("North", None), {"type": "move", "content": ["North", None]}),
+        (
+            "{type: move, content: [$d Dir, $e Dir | null]}",
+            ("North", None),
+            {"type": "move", "content": ["North", None]},
+        ),
         ("{$$: 1, 'a \"b\"': $x int}", (1,), {"$": 1, 'a "b"': 1}),
         ("$$name int", (), "$name int"),
         ("costs 5 $$", (), "costs 5 $"),
@@ -95,7 +105,6 @@ def test_a_body_is_written_as_it_stands_and_read_back(body: str, holes: tuple[An
         ("{d: $dir Dir = North}", {"d": None}, None),
         ("{k: x, d: $d int = 1, e: $e int}", {"k": "x", "e": 2}, (1, 2)),
         ("{k: x, d: $d int = 1, e: $e int}", {"k": "x", "d": 2}, None),
-        ("{k: x, d: '$$', names: $n Names = null}", {"k": "x"}, None),
         ("[$names Names, $x int]", [["a"], 1], (("a",), 1)),
         ("[$names Names, $x int]", [["A"], 1], None),
         ("match ${x int}/${n int} starting", "match 01/2 starting", None),
@@ -120,11 +129,7 @@ def test_a_body_is_written_as_it_stands_and_read_back(body: str, holes: tuple[An
     ],
 )
 def test_a_value_is_read_only_if_it_is_like_the_body(body: str, value: Any, holes: tuple[Any, ...] | None) -> None:
-    types_ = DIRECTIONS
-    if "= null" in body:
-        body, types_ = body.replace("Names = null", "Maybe = null"), "{Maybe: string | null}"
-        holes = None
-    message = message_of(body, types_)
+    message = message_of(body, DIRECTIONS)
 
     read = message.read(value)
 
@@ -138,10 +143,10 @@ def test_a_value_is_read_only_if_it_is_like_the_body(body: str, value: Any, hole
         (MOVE, (1, 2, 3, "4", 5), 'expected int at [3].x, got "4"'),
         (MOVE, (1, 2, True, 4, 5), "expected int at [3].tile, got true"),
         ("$names Names", (["a", "B"],), 'expected Name (text like [a-z]+) at [1], got "B"'),
-        ("[${a string}]".replace("[", "").replace("]", ""), ("a\nb",), "expected a text without a line end for 'a'"),
+        ("${a string}", ("a\nb",), "expected a text without a line end for 'a'"),
         ("[1, 'by ${a string}, ${b string}']", ("x, y", "z"), "expected a text without \", \" for 'a' at [1]"),
-        ("${a string}aa", ("a",), "expected a text without \"aa\" for 'a', got \"a\""),
-        ("${x int}5", (15,), "expected a text without \"5\" for 'x', got \"15\""),
+        ("${a string}aa", ("a",), 'expected a text without "aa" for \'a\', got "a"'),
+        ("${x int}5", (15,), 'expected a text without "5" for \'x\', got "15"'),
     ],
 )
 def test_a_value_that_does_not_fit_its_hole_is_not_written(body: str, holes: tuple[Any, ...], text: str) -> None:
@@ -209,7 +214,9 @@ drawn = settings(max_examples=100, deadline=None, suppress_health_check=[HealthC
 literals = st.sampled_from([None, True, False, 0, 1, 1.5, "a", "word", ""]).map(Verbatim)
 nested: st.SearchStrategy[Any] = st.recursive(
     types.map(lambda type_: (type_, False)) | types.map(lambda type_: (type_, True)) | literals,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["key", "b", 'q"', "é"]), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["key", "b", 'q"', "é"]), inner, max_size=3)
+    ),
     max_leaves=5,
 )
 
@@ -303,7 +310,9 @@ def test_the_example_of_a_message_is_read_and_has_its_own_holes(message: Message
 
 holes_of_text = st.sampled_from(["string", "int", "number", "bool", "Worker", "Port", "Dir", "Square"])
 between = st.text(alphabet="ab1-. $T", min_size=1, max_size=3)
-texts = st.tuples(st.just("") | between, st.lists(st.tuples(holes_of_text, between), min_size=1, max_size=3), st.booleans())
+texts = st.tuples(
+    st.just("") | between, st.lists(st.tuples(holes_of_text, between), min_size=1, max_size=3), st.booleans()
+)
 
 
 @settings(max_examples=200, deadline=None)
@@ -346,7 +355,7 @@ def test_a_text_is_read_as_it_was_written_or_not_written_at_all(drawn_: Any, dat
         ("$name", "1:1: A220 the hole $name has no type", "$name string"),
         ("[$2nd int]", "1:3: A220 '2nd' cannot name a hole", "[$second int]"),
         ("$5", "1:2: A220 '5' cannot name a hole", "$$5"),
-        ("{a: , b: 1}", "1:5: A220 nothing stands here", "{a: '', b: 1}"),
+        ("{a: , b: 1}", "1:4: A220 nothing stands here", "{a: '', b: 1}"),
         ("x ${n} y", "1:3: A220 the hole ${n} has no type", "x ${n int} y"),
         ("x ${} y", "1:5: A220 '' cannot name a hole", "x $${} y"),
         ("costs 5 $", "1:9: A221 a lone '$'", "costs 5 $$"),
@@ -355,7 +364,11 @@ def test_a_text_is_read_as_it_was_written_or_not_written_at_all(drawn_: Any, dat
         ("[$x int = 1]", "1:2: A222 the hole $x has a default, but only a key may be missing", "{x: $x int = 1}"),
         ("$x int = 1", "1:1: A222 the hole $x has a default", "$x int"),
         ("at ${x int = 1}.", "1:4: A222 the hole ${x} has a default", "at ${x int}."),
-        ("${a string}${b string}", "1:12: A223 nothing tells where the hole before ${b} ends", "${a string} ${b string}"),
+        (
+            "${a string}${b string}",
+            "1:12: A223 nothing tells where the hole before ${b} ends",
+            "${a string} ${b string}",
+        ),
         ("at ${n Names}.", "1:4: A224 the hole ${n} stands in a text, but is Names", "[at, $n Names]"),
         ("at ${n null}.", "1:4: A224 the hole ${n} stands in a text, but is null", "at ${n bool}."),
         ("${d Ends}, x", "1:1: A224 no Ends can stand before ', x': it holds that text", "${d Ends}; x"),
@@ -367,7 +380,11 @@ def test_a_text_is_read_as_it_was_written_or_not_written_at_all(drawn_: Any, dat
         ("$x [int]", "1:4: A200 '[int]' is no type here, only a name is", "$x Names"),
         ("$x int | int", "1:10: A208 'int' stands twice in this union", "$x int | null"),
         ("{x: $x int = a}", "1:5: A210 the default of $x does not fit: expected int, got", "{x: $x int = 1}"),
-        ("[1, 18446744073709551616]", "1:5: A213 the number 18446744073709551616 does not fit 64 bits", "[1, '18446744073709551616']"),
+        (
+            "[1, 18446744073709551616]",
+            "1:5: A213 the number 18446744073709551616 does not fit 64 bits",
+            "[1, '18446744073709551616']",
+        ),
     ],
 )
 def test_a_wrong_body_is_a_problem_and_its_mended_form_is_none(bad: str, problem: str, good: str) -> None:
@@ -399,16 +416,13 @@ def test_other_bodies_have_the_same_holes(body: str, also: str, problem: str) ->
 
 
 def test_every_problem_of_a_body_is_told_in_one_pass() -> None:
-    _, _, problems = checked_message("[$a, '$', {$b: x}, $c [int], {d: '${e int}${f int}'}]")
+    _, _, problems = checked_message("[$a, '$', {$b: x}, $c d e, {d: '${e int}${f int}'}]")
 
-    assert [found.code for found in problems] == ["A220", "A221", "A225", "A100"][:3] or len(list(problems)) >= 4
+    assert [found.code for found in problems] == ["A220", "A221", "A225", "A200", "A223"]
 
 
 @given(st.text(alphabet="$ {}=|aint.'[]\n", max_size=24))
 def test_no_text_makes_the_parser_raise(text: str) -> None:
-    from machines.nodes import ScalarNode
-    from machines.problems import Problems
-
     for plain in (True, False):
         problems = Problems()
         body = parse_body(ScalarNode(text, plain, NOWHERE), problems)

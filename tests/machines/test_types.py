@@ -320,7 +320,11 @@ def same_keys_loosely(value: Any) -> bool:
         ("{enum: [a, [b]]}", "1:12: A203 a value of 'enum' is", "{enum: [a, b]}"),
         ("{enum: [1, 2, 1.0]}", "1:15: A203 '1.0' is the same as '1' in this enumeration", "{enum: [1, 2, '1.0']}"),
         ("{enum: [a, 1, a]}", "1:15: A203 'a' stands twice in this enumeration", "{enum: [a, 1, true]}"),
-        ("{enum: [a-b, A_B], loose: true}", "1:14: A203 'A_B' is the same as 'a-b'", "{enum: [a-b, A_B], loose: false}"),
+        (
+            "{enum: [a-b, A_B], loose: true}",
+            "1:14: A203 'A_B' is the same as 'a-b'",
+            "{enum: [a-b, A_B], loose: false}",
+        ),
         ("{enum: ['-'], loose: true}", "1:9: A203 '-' is nothing without hyphens", "{enum: ['-']}"),
         ("{enum: [a], loose: yes}", "1:20: A203 'loose' is true or false", "{enum: [a], loose: true}"),
         ("{enum: [99999999999999999999]}", "1:9: A213 the number 99999999999999999999 does not fit", "{enum: [9]}"),
@@ -331,7 +335,11 @@ def same_keys_loosely(value: Any) -> bool:
         ("{string: '[a-z'}", "1:11: A205 the pattern '[a-z' cannot be used: a '[' without", "{string: '[a-z]'}"),
         ("{string: 'a(?=b)'}", "1:12: A205 the pattern 'a(?=b)' cannot be used: look-around", "{string: 'ab'}"),
         ("{string: '(a)\\1'}", "1:14: A205", "{string: '(a)a'}"),
-        ("{string: '[^\\s\\S]'}", "1:11: A205 the pattern '[^\\\\s\\\\S]' cannot be used: it matches no text", "string"),
+        (
+            "{string: '[^\\s\\S]'}",
+            "1:11: A205 the pattern '[^\\\\s\\\\S]' cannot be used: it matches no text",
+            "string",
+        ),
         ("{string: [a]}", "1:10: A205 'string' takes a pattern", '{"string": [A]}'),
         ("[...]", "1:2: A206 '...' repeats one type and stands behind it", "[A, ...]"),
         ("[..., A]", "1:2: A206 '...' repeats one type", "[A, ...]"),
@@ -389,7 +397,11 @@ def test_a_name_that_cannot_be_is_a_problem(bad: str, problem: str) -> None:
         ("{A: {map: [int, int]}}", "1:2: A207 the keys of a map are texts", "{A: {map: [string, int]}}"),
         ("{A: {a: int = x}}", "1:2: A210 the default of the key 'a' does not fit: expected int", "{A: {a: int = 1}}"),
         ("{A: {a: B = z}, B: {enum: [x, y]}}", "1:2: A210", "{A: {a: B = y}, B: {enum: [x, y]}}"),
-        ("{A: [B, ... 999], B: [int, ... 999]}", "1:2: A211 the least value of type 'A' has", "{A: [B, ... 99], B: [int, ... 999]}"),
+        (
+            "{A: [B, ... 999], B: [int, ... 999]}",
+            "1:2: A211 the least value of type 'A' has",
+            "{A: [B, ... 99], B: [int, ... 999]}",
+        ),
     ],
 )
 def test_what_only_all_types_together_show_is_a_problem(bad: str, problem: str, good: str) -> None:
