@@ -16,7 +16,7 @@ from html import escape
 import graphviz
 
 CONTINUATION = "\N{NO-BREAK SPACE}" * 2  # Graphviz drops ordinary blanks at the start of a line.
-ATTRIBUTE_CHARACTERS_MAX = 600  # A tooltip longer than this is not read, and hides the picture.
+ATTRIBUTE_CHARACTERS_MAX = 2000  # A tooltip longer than this is not read, and hides the picture.
 NAME_CHARACTERS_MAX = 60
 
 

@@ -31,26 +31,25 @@ BROKEN = "#7a1f1f"
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """An arrow's colour, line style and width, and the mark at its tail, in Graphviz's words; what it says in a key."""
+    """An arrow's colour, line style and width, and the mark at its tail, in Graphviz's words."""
 
     colour: str
     style: str
     width: float
     tail: str
-    key: str
 
 
 LOOKS: dict[Kind, Look] = {
-    Kind.START: Look(INK, "solid", 1.2, "none", ""),
-    Kind.PASS: Look(INK, "solid", 1, "none", ""),
-    Kind.MESSAGE: Look(RECEIVED, "solid", 2, "none", "? message received"),
-    Kind.ANSWER: Look(RECEIVED, "solid", 2, "dot", "answer of the player"),
-    Kind.SEAT: Look(INK, "solid", 2, "box", ""),
-    Kind.CLOCK: Look(LATE, "dashed", 1.2, "odot", "time is up"),
-    Kind.INVALID: Look(WRONG, "dotted", 1.8, "oinv", "invalid message"),
-    Kind.CLOSED: Look(BROKEN, "dashed", 1.2, "tee", "connection closed"),
-    Kind.FAILED: Look(BROKEN, "dotted", 1.8, "teetee", "failed"),
-    Kind.FAULT: Look(WRONG, "dashed", 1.8, "diamond", "several faults"),
+    Kind.START: Look(INK, "solid", 1.2, "none"),
+    Kind.PASS: Look(INK, "solid", 1, "none"),
+    Kind.MESSAGE: Look(RECEIVED, "solid", 2, "none"),
+    Kind.ANSWER: Look(RECEIVED, "solid", 2, "dot"),
+    Kind.SEAT: Look(INK, "solid", 2, "box"),
+    Kind.CLOCK: Look(LATE, "dashed", 1.2, "odot"),
+    Kind.INVALID: Look(WRONG, "dotted", 1.8, "oinv"),
+    Kind.CLOSED: Look(BROKEN, "dashed", 1.2, "tee"),
+    Kind.FAILED: Look(BROKEN, "dotted", 1.8, "teetee"),
+    Kind.FAULT: Look(WRONG, "dashed", 1.8, "diamond"),
 }
 
 # Colour, weight and size of a line of text, by what it says.

@@ -71,33 +71,39 @@ class _Graphviz:
 
     def draw(self, dot: bytes, kind: Format, seconds: float) -> bytes:
         with self._lock:
-            child = self._started()
             late = threading.Event()
-
-            def stop() -> None:
-                late.set()
-                child.kill()
-
-            clock = threading.Timer(seconds, stop)
+            clock = threading.Timer(seconds, self._give_up, [late])
             clock.daemon = True
-            clock.start()
+            answered = False
             try:
+                child = self._started()
+                clock.start()
                 fault, picture = self._ask(child, dot, kind)
+                answered = True
             except (OSError, EOFError):
-                self.close()
                 if late.is_set():
                     raise PictureError(f"Graphviz did not finish within {seconds:g} s") from None
-                raise PictureError(
-                    "Graphviz ended before it had drawn: is pygraphviz 2.0 or later installed?"
-                ) from None
+                raise PictureError("Graphviz did not start or broke down: is pygraphviz installed?") from None
             finally:
                 clock.cancel()
+                if clock.ident is not None:
+                    clock.join()
+                # Also after Ctrl-C: an answer left unread would be taken for that to the next question.
+                if late.is_set() or not answered:
+                    self.close()
         if fault:
             raise PictureError(fault)
         return picture
 
+    def _give_up(self, late: threading.Event) -> None:
+        late.set()
+        if self._child is not None:
+            self._child.kill()
+
     def _started(self) -> subprocess.Popen[bytes]:
-        if self._child is None or self._child.poll() is not None:
+        if self._child is not None and self._child.poll() is not None:
+            self.close()
+        if self._child is None:
             # -I keeps modules out of the current folder; the paths of this process are handed on instead.
             paths = [path for path in sys.path if path]
             command = [sys.executable, "-I", "-c", CHILD, json.dumps(paths)]

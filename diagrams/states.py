@@ -7,6 +7,7 @@
     ║ a call ║            a state that runs another machine: double sides, a link to that machine's picture
     ◇ judged              nothing but a choice
     ◉ return table        ends here, one mark for each value returned
+    ▸ name                goes on at that state, far from here (large machines only)
     ┄ in every state ┄    the machine's ``always``: the frame round all its states, and one box its arrows leave from
 
 An arrow shows the event (``? NAME`` received), the guards in brackets, numbered where several branches compete,
@@ -21,7 +22,7 @@ from pathlib import PurePath
 
 import graphviz
 
-from diagrams.flow import KEEPS, Arrow, Flow, Kind, Line, Node, Voice, backward
+from diagrams.flow import KEEPS, Arrow, Flow, Kind, Label, Line, Node, Voice, backward
 from diagrams.labels import attribute, distinct, markup, stem, wrap
 from diagrams.looks import (
     BAND,
@@ -43,15 +44,14 @@ from machines.problems import Place
 BOX_CHARACTERS = 44  # A box this wide leaves room for four beside each other in 2,000 pixels.
 ARROW_CHARACTERS = 36
 HEADING_CHARACTERS = 100
-ARROW_GAP = 5
+NAME_LINES_MAX = 3
+TEXT_LINES_MAX = 5  # What is cut stands in full in the tooltip.
+DIAMOND_CHARACTERS_MAX = 16  # A diamond round a longer name is wider than the boxes beside it.
+ARROW_GAP = 5  # points between an arrow and its text
+LEAVING_CROWDED = 3  # With two, both leave below.
 NAME_PORT = "name"
 LINE_PORT = "line"
-LEAVING_CROWDED = 3
 BLANK = "&#160;"
-NAME_LINES_MAX = 3
-TEXT_LINES_MAX = 5
-LABELS_MAX = 40  # of one arrow or box; Graphviz refuses a label of more than 16 KiB
-DIAMOND_CHARACTERS_MAX = 16  # A diamond round a longer name is wider than the boxes beside it.
 
 GRAPH = {
     "charset": "utf-8",
@@ -95,21 +95,25 @@ def dot(drawn: Flow, protocol: str, links: Mapping[str, str]) -> str:
     machine = drawn.machine
     graph = graphviz.Digraph(graph_attr=GRAPH, node_attr=NODE, edge_attr=EDGE)
     graph.attr(label=_html(_heading(drawn, protocol, links)), tooltip=attribute(_where(machine.place)))
+    # Ids in SVG begin with the picture's name, so that several can stand in one page.
+    page = links.get(machine.name, stem(machine.name))
     identities = dict(zip([n.name for n in drawn.nodes], distinct([_identity(n) for n in drawn.nodes]), strict=True))
     if machine.always is None:
-        _draw(graph, drawn, identities, links)
+        _draw(graph, drawn, identities, links, page)
     else:
         with graph.subgraph(name="cluster_always") as frame:
             frame.attr(
                 label="", style="dashed,rounded", color=QUIET, margin="20", tooltip=attribute(_where(machine.place))
             )
-            _draw(frame, drawn, identities, links)
+            _draw(frame, drawn, identities, links, page)
     return str(graph.source)
 
 
-def _draw(graph: graphviz.Digraph, drawn: Flow, identities: Mapping[str, str], links: Mapping[str, str]) -> None:
+def _draw(
+    graph: graphviz.Digraph, drawn: Flow, identities: Mapping[str, str], links: Mapping[str, str], page: str
+) -> None:
     for node in drawn.nodes:
-        _draw_node(graph, node, identities, links)
+        _draw_node(graph, node, identities, links, page)
     crowded = _crowded(drawn)
     back = backward(drawn)
     for index, arrow in enumerate(drawn.arrows):
@@ -117,20 +121,16 @@ def _draw(graph: graphviz.Digraph, drawn: Flow, identities: Mapping[str, str], l
         source, target = identities[arrow.source], identities[arrow.target]
         if returns and arrow.target in crowded:
             target = f"{target}:{NAME_PORT}"
-        _draw_arrow(graph, arrow, (source, target), f"arrow{index + 1}", back=returns)
+        _draw_arrow(graph, arrow, (source, target), f"arrow{index + 1}", page, back=returns)
 
 
 def _crowded(drawn: Flow) -> frozenset[str]:
     """The boxes that so many arrows leave that some do so at the sides.
 
-    There arrows that come back would end where others begin, so they are led to the name, further up. A box that is
-    nothing but its name has little further up to offer, and one more arrow fits below it.
+    There arrows that come back would end where others begin, so they are led to the name, further up.
     """
     leaving = Counter(arrow.source for arrow in drawn.arrows)
-    boxes = (node for node in drawn.nodes if node.kind == "state")
-    return frozenset(
-        node.name for node in boxes if leaving[node.name] >= LEAVING_CROWDED - (len(node.lines + node.inside) > 1)
-    )
+    return frozenset(n.name for n in drawn.nodes if n.kind == "state" and leaving[n.name] >= LEAVING_CROWDED)
 
 
 def _identity(node: Node) -> str:
@@ -141,11 +141,14 @@ def _identity(node: Node) -> str:
 # -- nodes -----------------------------------------------------------------------------------------------------------
 
 
-def _draw_node(graph: graphviz.Digraph, node: Node, identities: Mapping[str, str], links: Mapping[str, str]) -> None:
+def _draw_node(
+    graph: graphviz.Digraph, node: Node, identities: Mapping[str, str], links: Mapping[str, str], page: str
+) -> None:
     identity = identities[node.name]
-    inside = [line for label in node.inside for line in (*map(_where, label.places), *label.detail)]
-    tooltip = attribute("\n".join(dict.fromkeys([_where(node.place), *node.detail, *inside])))
-    common = {"id": identity, "tooltip": tooltip}
+    said = [_where(node.place), *node.detail, *_cut(node.lines, BOX_CHARACTERS)]
+    for label in node.inside:
+        said += _told_more(label, BOX_CHARACTERS)
+    common = {"id": f"{page}-{identity}", "tooltip": attribute("\n".join(dict.fromkeys(said)))}
     match node.kind:
         case "start":
             graph.node(
@@ -161,7 +164,7 @@ def _draw_node(graph: graphviz.Digraph, node: Node, identities: Mapping[str, str
         case "end":
             graph.node(identity, _html(_end_table(node)), **common)
         case "jump":
-            goal = attribute(f"#{identities[node.lines[0].text]}")
+            goal = attribute(f"#{page}-{identities[node.lines[0].text]}")
             graph.node(identity, _html(_jump_table(node)), **common, URL=goal)
         case "state" | "always":
             link = links.get(node.calls or "")
@@ -198,7 +201,7 @@ def _box_table(node: Node) -> str:
     """A state's box: its loop above a rule, what it does, and below further rules the branches that keep it."""
     loop = [line for line in node.lines if line.voice is Voice.LOOP]
     does = [line for line in node.lines if line.voice is not Voice.LOOP]
-    parts = [part for part in (loop, does, *(label.lines for label in node.inside[:LABELS_MAX])) if part]
+    parts = [part for part in (loop, does, *(label.lines for label in node.inside)) if part]
     body = "<HR/>".join(_part(part) for part in parts)
     inside = f'CELLBORDER="0" CELLSPACING="0" CELLPADDING="1" COLOR="{INK}"'
     if node.calls is None:
@@ -225,7 +228,9 @@ def _part(lines: Iterable[Line]) -> str:
 # -- arrows ----------------------------------------------------------------------------------------------------------
 
 
-def _draw_arrow(graph: graphviz.Digraph, arrow: Arrow, ends: tuple[str, str], identity: str, *, back: bool) -> None:
+def _draw_arrow(
+    graph: graphviz.Digraph, arrow: Arrow, ends: tuple[str, str], identity: str, page: str, *, back: bool
+) -> None:
     """Draw an arrow through its label, which is a node of its own.
 
     Graphviz moves the label of a longer edge after it has made room for it, over what is beside; a node it never
@@ -233,7 +238,7 @@ def _draw_arrow(graph: graphviz.Digraph, arrow: Arrow, ends: tuple[str, str], id
     Graphviz to break in its own way.
     """
     look = LOOKS[arrow.kind]
-    said = [line for label in arrow.labels for line in (*map(_where, label.places), *label.detail)]
+    said = [line for label in arrow.labels for line in _told_more(label, ARROW_CHARACTERS)]
     where = attribute("\n".join(dict.fromkeys(said)))
     line = {
         "color": look.colour,
@@ -247,18 +252,22 @@ def _draw_arrow(graph: graphviz.Digraph, arrow: Arrow, ends: tuple[str, str], id
     begins, finishes = ("normal", look.tail) if back else (look.tail, "normal")
     label = _arrow_label(arrow)
     if label is None:
-        graph.edge(upper, lower, id=identity, arrowtail=begins, arrowhead=finishes, **line)
+        graph.edge(upper, lower, id=f"{page}-{identity}", arrowtail=begins, arrowhead=finishes, **line)
     else:
-        graph.node(identity, label, id=identity, tooltip=where)
-        graph.edge(upper, f"{identity}:{LINE_PORT}:n", id=f"{identity}_1", arrowtail=begins, arrowhead="none", **line)
-        graph.edge(f"{identity}:{LINE_PORT}:s", lower, id=f"{identity}_2", arrowtail="none", arrowhead=finishes, **line)
+        graph.node(identity, label, id=f"{page}-{identity}", tooltip=where)
+        graph.edge(
+            upper, f"{identity}:{LINE_PORT}:n", id=f"{page}-{identity}_1", arrowtail=begins, arrowhead="none", **line
+        )
+        graph.edge(
+            f"{identity}:{LINE_PORT}:s", lower, id=f"{page}-{identity}_2", arrowtail="none", arrowhead=finishes, **line
+        )
 
 
 def _arrow_label(arrow: Arrow) -> str | None:
     """The text of an arrow with a piece of its line at the left; None if there is nothing to say."""
     look = LOOKS[arrow.kind]
     rows: list[str] = []
-    for label in arrow.labels[:LABELS_MAX]:
+    for label in arrow.labels:
         if label.lines and rows:
             rows.append(f'<TR><TD HEIGHT="{SIZE_SMALL / 2:g}"></TD></TR>')
         rows += _rows(_set(label.lines, ARROW_CHARACTERS, look.colour if arrow.kind is not Kind.PASS else None))
@@ -323,6 +332,19 @@ def _set(lines: Iterable[Line], width: int, event_colour: str | None = None, mar
         for piece in wrap(line.text, width, most):
             text = f'<FONT COLOR="{colour}" POINT-SIZE="{size:g}">{margin}{markup(piece)}{margin}</FONT>'
             yield f"<B>{text}</B>" if bold else text
+
+
+def _told_more(label: Label, width: int) -> list[str]:
+    """What the tooltip says of a branch: its lines in the file, its sends in full, and what was too long to show."""
+    return [*map(_where, label.places), *label.detail, *_cut(label.lines, width)]
+
+
+def _cut(lines: Iterable[Line], width: int) -> Iterator[str]:
+    """The texts that are shown with an ellipsis."""
+    for line in lines:
+        most = NAME_LINES_MAX if line.voice is Voice.NAME else TEXT_LINES_MAX
+        if wrap(line.text, width, most)[-1].endswith("…"):
+            yield line.text
 
 
 def _rows(pieces: Iterable[str], align: str = "LEFT") -> list[str]:

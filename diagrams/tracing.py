@@ -30,7 +30,7 @@ from machines.model import (
 )
 from machines.problems import Place
 
-FAULTS = ("timeout", "invalid", "closed")
+FAULTS = ("timeout", "invalid", "closed")  # what any wait may meet, answered or not
 
 
 def flow(spec: Spec, role: str, machine: str) -> Flow:

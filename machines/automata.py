@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 Move = tuple[int, int, int]  # lowest and highest code point, both included; the state it leads to
 Stretches = tuple[tuple[int, int], ...]  # of code points, both ends included
@@ -20,6 +21,7 @@ EVERY: Stretches = ((0, 0xD7FF), (0xE000, 0x10FFFF))
 _LIKED = (("a", "z"), ("A", "Z"), ("0", "9"), (" ", "~"))
 MOVES_MAX = 100_000  # A pattern of 5,000 characters stays below; (a?){1000} does not.
 PAIRS_MAX = 100_000  # Pairs of states a search looks at: under a second.
+STEPS_MAX = 300_000  # The same, for sets of states: `(a|b)*a(a|b){20}` has a million of them.
 
 
 class TooLargeError(Exception):
@@ -233,6 +235,32 @@ def shortest(automaton: Automaton, least: int = 0) -> str | None:
     return None
 
 
+def several(automaton: Automaton, most: int = 4) -> list[str]:
+    """Return up to so many texts, shorter ones first, that differ where the automaton leaves room."""
+    found: list[str] = []
+    times: dict[int, int] = {}
+    ahead: deque[tuple[int, Any]] = deque([(0, None)])  # a state, and (the way before, a character) that led to it
+    while ahead and len(found) < most:
+        state, way = ahead.popleft()
+        if times.get(state, 0) == most:
+            continue
+        times[state] = times.get(state, 0) + 1
+        if state in automaton.accepting:
+            found.append(_text_of(way))
+        for low, high, target in sorted(automaton.moves[state], key=_rank):
+            for character in dict.fromkeys((_liked(low, high), _liked_last(low, high))):
+                ahead.append((target, (way, character)))
+    return list(dict.fromkeys(found))
+
+
+def _text_of(way: Any) -> str:
+    characters = []
+    while way is not None:
+        way, character = way
+        characters.append(character)
+    return "".join(reversed(characters))
+
+
 def shared_text(a: Automaton, b: Automaton) -> str | None:
     """Return a text that belongs to both, not the empty one if there is another; None if there is none.
 
@@ -245,10 +273,11 @@ def shared_text(a: Automaton, b: Automaton) -> str | None:
 
 
 def included(a: Automaton, b: Automaton) -> bool:
-    """Return whether every text of ``a`` belongs to ``b``; false too if that took more than PAIRS_MAX steps."""
+    """Return whether every text of ``a`` belongs to ``b``; false too if that took more than STEPS_MAX steps."""
     start = (0, frozenset({0}))
     ahead = [start]
     seen = {start}
+    steps = 0
     while ahead:
         state, others = ahead.pop()
         if state in a.accepting and b.accepting.isdisjoint(others):
@@ -256,10 +285,11 @@ def included(a: Automaton, b: Automaton) -> bool:
         for low, high, target in a.moves[state]:
             for character in _cuts(b, others, low, high):
                 there = (target, frozenset(_after(b, others, character)))
+                steps += 1 + len(others)
                 if there not in seen:
                     seen.add(there)
                     ahead.append(there)
-        if len(seen) > PAIRS_MAX:
+        if steps > STEPS_MAX:
             return False
     return True
 
@@ -295,3 +325,10 @@ def _liked(low: int, high: int) -> str:
         if low <= ord(last) and ord(first) <= high:
             return chr(max(low, ord(first)))
     return chr(low)
+
+
+def _liked_last(low: int, high: int) -> str:
+    for first, last in _LIKED:
+        if low <= ord(last) and ord(first) <= high:
+            return chr(min(high, ord(last)))
+    return chr(high)

@@ -235,6 +235,8 @@ class KeyedShape(Shape):
         for key in self.keys[:SAMPLES_MAX]:
             for sample in islice(key.shape.samples(), 1, 3):
                 yield Record({**first, key.name: sample})
+            if key.optional:
+                yield Record((name, value) for name, value in first.items() if name != key.name)
 
     def _schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -341,8 +343,7 @@ class UnionShape(Shape):
     def _samples(self) -> Iterator[Any]:
         each = max(2, SAMPLES_MAX // len(self.members))
         for member in self.members:
-            # An earlier member may take the sample too, and freeze it as its own.
-            yield from map(self.take, islice(member.samples(), each))
+            yield from islice(member.samples(), each)
 
     def _language(self) -> Automaton | None:
         parts = [language for member in self.members if (language := member.language()) is not None]

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Union
 
 import msgspec
 
-from machines.automata import EVERY, Automaton, Builder, Stretches, exactly, shortest
+from machines.automata import EVERY, Automaton, Builder, Stretches, exactly, several
 from machines.patterns import anchored, automaton, escaped, matcher
 from machines.shapes import MISS, SAMPLES_MAX, Shape, kind_of
 from machines.values import DEPTH_MAX, Record
@@ -206,9 +206,8 @@ class TextShape(Shape):
         if self.regex is None:
             yield from ("text", "", "a b", "é", "\n", "$")
         else:
-            language = automaton(self.regex)
-            found = (shortest(language, least=1), shortest(language))
-            yield from dict.fromkeys(text for text in found if text is not None)
+            # The empty text comes last: it says least about what fits.
+            yield from sorted(several(automaton(self.regex)), key=lambda text: text == "")
 
     def _language(self) -> Automaton | None:
         return _every_text() if self.regex is None else automaton(self.regex)
@@ -258,6 +257,8 @@ class EnumShape(Shape):
 
     def _samples(self) -> Iterator[Any]:
         yield from islice(self.values, SAMPLES_MAX)
+        if self.loose:
+            yield from (value.swapcase() for value in self.values[:SAMPLES_MAX] if isinstance(value, str))
 
     def _language(self) -> Automaton | None:
         texts = [value for value in self.values if isinstance(value, str)]

@@ -251,6 +251,8 @@ class Session(Tree):
             if raw is None:
                 break
             if urgent and self._overtakes(seat, raw, urgent):
+                if seat.dropped or self.ended is not None:
+                    return  # what it sent after that is nobody's
                 continue
             seat.inbox.append((MESSAGE, raw, self.now))
             seat.inbox_bytes += len(raw)

@@ -120,7 +120,7 @@ class Shape(ABC):
         return self._example()
 
     def samples(self) -> Iterator[Any]:
-        """Yield up to SAMPLES_MAX or so frozen values that fit and differ where the type leaves room."""
+        """Yield some SAMPLES_MAX values that fit and differ where the type leaves room; not all are frozen ones."""
         return self._samples()
 
     def language(self) -> Automaton | None:

@@ -71,6 +71,7 @@ class TextHole:
         found = () if least is None else (self.read(least.removesuffix(self.until)),)
         for value in (*islice(self.shape.samples(), SAMPLES_MAX), *found):
             try:
+                value = self.shape.take(value)
                 readable = value is not MISS and self.read(self.write(value, ())) == value
             except Mismatch:
                 continue

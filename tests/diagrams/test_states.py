@@ -249,3 +249,18 @@ def test_a_label_of_an_arrow_keeps_the_words_of_its_branch(spec: Spec) -> None:
 )  # fmt: skip
 def test_a_duration_is_said_as_a_spec_writes_it(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_a_guard_too_long_to_show_stands_in_full_in_the_tooltip(spec: Spec) -> None:
+    guard = " and ".join(f"n != {number}" for number in range(100, 128))
+    dot = machine_dot(load_text(GAMES.replace("if: n == left", f"if: {guard}")), "server", "turn")
+
+    assert "…" in dot
+    assert f"2 [{guard}]" in dot
+
+
+def test_ids_in_the_pictures_of_a_spec_are_unique_so_that_one_page_can_hold_them(spec: Spec) -> None:
+    ids = [found for dot in spec_dots(spec).values() for found in re.findall(r'\bid="?([^"\s\]]+)', dot)]
+
+    assert len(ids) > 50
+    assert len(set(ids)) == len(ids)

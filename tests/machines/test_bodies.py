@@ -11,11 +11,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from machines import model
-from machines.model import Body, Hole, Message, Type, Verbatim
-from machines.nodes import ScalarNode
-from machines.problems import Problems
+from machines.model import Body, Hole, Message, Type, TypeDeclaration, Verbatim
+from machines.nodes import ListNode, MapNode, Node, ScalarNode
+from machines.problems import Place, Problems
 from machines.shapes import Mismatch
-from machines.types import compile_message, compile_type, parse_body
+from machines.types import (
+    check_message,
+    check_names,
+    check_types,
+    compile_message,
+    compile_type,
+    parse_body,
+    parse_type,
+)
 from machines.values import Record
 from tests.machines.type_values import (
     NOWHERE,
@@ -30,6 +38,7 @@ from tests.machines.type_values import (
     values_of,
     wired,
 )
+from tests.shared import SHARED, needs_shared
 
 MOVE = "[place, $id int, $turn int, {tile: $tile int, x: $x int, y: $y int}]"
 DIRECTIONS = "{Dir: {enum: [North, South], loose: true}, Name: {string: '[a-z]+'}, Names: [Name, ...]}"
@@ -208,6 +217,48 @@ def test_a_text_that_many_holes_could_share_is_read_in_linear_time() -> None:
     assert message.read("-" * 1_000_000) is not None
 
 
+@needs_shared
+@pytest.mark.parametrize("name", ["santorini-prompts", "santorini-relay", "santorini-rulecheck", "trains", "tsuro"])
+def test_the_types_and_messages_of_every_sketch_are_understood(name: str) -> None:
+    text = (SHARED / "sketches" / f"{name}.yaml").read_text()
+    parts = {key: node for key, _, node in named(node_of(text))}
+    problems = Problems()
+    types_ = {}
+    for key, place, node in named(parts["types"]):
+        type_ = parse_type(node, problems)
+        assert type_ is not None
+        types_[key] = TypeDeclaration(key, type_, place)
+    also = {key: list_of(node) for key, _, node in named(parts["also"])} if "also" in parts else {}
+    found = []
+    for _, _, listed in named(parts["messages"]):
+        for key, place, node in named(listed):
+            bodies = [parse_body(body, problems) for body in (node, *also.get(key, ()))]
+            whole = [body for body in bodies if body is not None]
+            found.append(Message(key, ("client",), whole[0], tuple(whole[1:]), False, place))
+    check_names(types_, found, problems)
+    sound = check_types(types_, problems)
+    for message in found:
+        check_message(message, types_, sound, problems)
+
+    assert not problems, list(map(str, problems))
+    for message in found:
+        shape = compile_message(message, types_)
+        read = shape.read(wired(shape.example()))
+        assert read is not None
+        assert wired(shape.build(read)) == wired(shape.example())
+        assert all(shape.read(wired(sample)) is not None for sample in shape.samples())
+
+
+def named(node: Node) -> list[tuple[str, Place, Node]]:
+    assert isinstance(node, MapNode)
+    return [(key.text, key.place, value) for key, value in node.pairs]
+
+
+def list_of(node: Node) -> tuple[Node, ...]:
+    assert isinstance(node, ListNode)
+    return node.items
+
+
 # -- properties ------------------------------------------------------------------------------------------------------
 
 drawn = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -222,7 +273,7 @@ nested: st.SearchStrategy[Any] = st.recursive(
 
 
 def body_of(drawn_: Any, names: list[Hole], in_key: bool = False) -> Body:
-    """Return the body that a drawn nest of lists, mappings, types and literals stands for; its holes go to ``names``."""
+    """Return the body that a drawn nest stands for; its holes go to ``names``."""
     if isinstance(drawn_, Verbatim):
         return drawn_
     if isinstance(drawn_, list):

@@ -195,45 +195,11 @@ def depth_of(value: Any) -> int:
     return 1 + max(map(depth_of, value), default=0) if isinstance(value, list) else 0
 
 
-pieces = st.lists(
-    st.sampled_from(
-        [
-            b"[",
-            b"]",
-            b"{",
-            b"}",
-            b'"',
-            b",",
-            b":",
-            b'"a":',
-            b'"b":',
-            b'"a"',
-            b'"]["',
-            b'"\\""',
-            b"0",
-            b"1",
-            b"-",
-            b"12345",
-            b".5",
-        ]
-        + [
-            b"e1",
-            b"E+2",
-            b"true",
-            b"null",
-            b" ",
-            b"\n",
-            b"\\",
-            b'"\\u003a"',
-            b'"\\u0061":',
-            b'"\\ud800"',
-            b"\xc3\xa9",
-            b"\xff",
-            b"NaN",
-        ]
-    ),
-    max_size=14,
-).map(b"".join)
+BITS = (
+    """[ ] { } " , : "a": "b": "a" "][" "\\"" 0 1 - 12345 .5 e1 E+2 true null \\ "\\u003a" "\\u0061": "\\ud800" é NaN"""
+)
+bits = st.sampled_from([*(bit.encode() for bit in BITS.split()), b" ", b"\n", b"\xff"])
+pieces = st.lists(bits, max_size=14).map(b"".join)
 trees = st.recursive(
     st.sampled_from([b"1", b"-0", b"1.5e3", b'"a"', b'"]["', b'"{\\"}"', b"true", b"null", b"12345", b'"\\u003a:"']),
     lambda inner: (
@@ -251,10 +217,9 @@ trees = st.recursive(
 def test_json_is_valid_exactly_where_python_says_so_but_for_what_is_refused(raw: bytes, wire: Wire) -> None:
     try:
         value = parse_json(raw, wire)
-    except Malformed as error:
+    except Malformed:
         with pytest.raises(ValueError):  # noqa: PT011 - of any kind
             by_the_book(raw, wire)
-        assert str(error)
     else:
         assert same(value, by_the_book(raw, wire))
 

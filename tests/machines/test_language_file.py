@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from machines.effects import Pause, Resume
+from machines.effects import Pause, Resume, Send
 from tests.harness import Run
 from tests.machines.tiny import returned, shows, start, tiny
 
@@ -93,8 +92,8 @@ def test_under_framing_text_a_message_is_a_line_of_text() -> None:
 
 
 LIMITS = [
-    ("message_bytes_max", 10, ["ping", 1], ["ping", 10]),
-    ("depth_max", 1, "ping", ["ping"]),
+    ("message_bytes_max", 11, ["ping", 1], ["ping", 10]),
+    ("depth_max", 1, ["ping"], [["ping"]]),
     ("digits_max", 3, ["ping", 999], ["ping", 1000]),
 ]
 
@@ -134,13 +133,14 @@ def test_a_full_inbox_stops_the_reading_of_its_peer_until_somebody_reads_it(limi
         wire: {{framing: lines, {limit}}}
         messages:
           server: {{PING: [ping, $id int]}}
+          client: {{REST: rest}}
         roles:
           client:
             main:
               busy: {{await: server, within: 1 s, receive: {{PING: resting}}, timeout: {{return: null}}}}
               resting: {{ask: rest, within: 10 s, receive: {{REST: reading}}, timeout: reading}}
               reading: {{await: server, within: 1 s, receive: {{PING: reading}}, timeout: {{return: id}}}}
-        """.replace("messages:", "messages:\n          client: {REST: rest}"),
+        """,
         "client",
     )
     client.say(0, ["ping", 0])
@@ -269,7 +269,13 @@ def test_a_spec_that_extends_another_says_only_what_is_different(tmp_path: Path)
         roles:
           client:
             main:
-              listening: {within: never, receive: {PING: {send: PONG(id, 2), then: listening}}, closed: {return: null}}
+              listening:
+                within: never
+                receive:
+                  PING:
+                    send: PONG(id, 2)
+                    then: listening
+                closed: {return: null}
         """,
         folder=tmp_path,
     )
@@ -288,7 +294,4 @@ def _dedented(text: str) -> str:
 
 
 def _written(run: Run) -> list[bytes]:
-    from machines.effects import Send
-
-    assert json, "texts of the wire are JSON"
     return [effect.data for effect in run.effects if isinstance(effect, Send)]

@@ -47,7 +47,8 @@ def node_of(text: str) -> Node:
     """Return the tree of one YAML text that has no fault."""
     problems = Problems()
     node = parse_yaml(text, "spec.yaml", problems)
-    assert node is not None and not problems, list(map(str, problems))
+    assert not problems, list(map(str, problems))
+    assert node is not None
     return node
 
 
@@ -69,7 +70,8 @@ def shape_of(text: str, types: str = "{}") -> Shape:
     known = declared(types, problems)
     type_ = parse_type(node_of(text), problems)
     check_names(known, (), problems)
-    assert type_ is not None and not problems, list(map(str, problems))
+    assert not problems, list(map(str, problems))
+    assert type_ is not None
     check_types({**known, "ThisOne": TypeDeclaration("ThisOne", type_, NOWHERE)}, problems)
     assert not problems, list(map(str, problems))
     return compile_type(type_, known)
@@ -78,7 +80,8 @@ def shape_of(text: str, types: str = "{}") -> Shape:
 def message_of(body: str, types: str = "{}", also: tuple[str, ...] = ()) -> MessageShape:
     """Return the shape of a message without problems."""
     found, known, problems = checked_message(body, types, also)
-    assert found is not None and not problems, list(map(str, problems))
+    assert not problems, list(map(str, problems))
+    assert found is not None
     return compile_message(found, known)
 
 
@@ -135,19 +138,17 @@ def wired(value: Any) -> Any:
 
 # -- types -----------------------------------------------------------------------------------------------------------
 
-TYPES = {
-    name: TypeDeclaration(name, type_, NOWHERE)
-    for name, type_ in {
-        "Port": model.Enumeration(("A", "B", "C")),
-        "Length": model.Enumeration((3, 4.0, 5.5)),
-        "Mixed": model.Enumeration((1, "1", True, None)),
-        "Dir": model.Enumeration(("North", "North-East"), True),
-        "Square": model.Interval(0, 9),
-        "Worker": model.Pattern("[a-z]+[12]"),
-        "Link": model.Exactly((model.Named("Port"), model.Named("Port"))),
-        "Column": model.Repeated(model.Union((model.Named("Link"), model.Scalar("null"))), 2, 3),
-    }.items()
+NAMED: dict[str, Type] = {
+    "Port": model.Enumeration(("A", "B", "C")),
+    "Length": model.Enumeration((3, 4.0, 5.5)),
+    "Mixed": model.Enumeration((1, "1", True, None)),
+    "Dir": model.Enumeration(("North", "North-East"), True),
+    "Square": model.Interval(0, 9),
+    "Worker": model.Pattern("[a-z]+[12]"),
+    "Link": model.Exactly((model.Named("Port"), model.Named("Port"))),
+    "Column": model.Repeated(model.Union((model.Named("Link"), model.Scalar("null"))), 2, 3),
 }
+TYPES = {name: TypeDeclaration(name, type_, NOWHERE) for name, type_ in NAMED.items()}
 
 scalars = st.sampled_from(["string", "int", "number", "bool", "null", "any"]).map(model.Scalar)  # type: ignore[arg-type]
 texts: st.SearchStrategy[Type] = st.sampled_from([model.Scalar("string"), model.Named("Worker"), model.Named("Dir")])
