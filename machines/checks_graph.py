@@ -325,7 +325,7 @@ def check_faults(flow: RoleFlow, problems: Problems) -> None:
     `main`; behind all layers stands the built-in answer, which ends the session. Bad: a server's
     ``asked: {await: player, within: reply, receive: {MOVE: …}}``. Mended: ``fault: {return: eject(table, player)}``.
     Clients may rely on the built-in answer, and in a sign-up it only drops the peer. A window that may end with too
-    few answers `timeout`; so does a limit on a whole call.
+    few, or that counts no seats, answers `timeout`; so does a limit on a whole call.
     """
     spec, role = flow.spec, flow.role
     if not any(role.name in targets for targets in spec.connects.values()) or is_per_connection(role):
@@ -368,16 +368,18 @@ def _faults(flow: RoleFlow, machine: Machine, state: State) -> tuple[str, ...]:
             return ("invalid", "closed") if is_never(limit) else ("timeout", "invalid", "closed")
         case "call" if flow.waits_in(state) and state.within is not None and not is_never(state.within):
             return ("timeout",)
-        case "accept" if _may_be_too_few(flow, state):
+        case "accept" if _may_time_out(flow, state):
             return ("timeout",)
         case _:
             return ()
 
 
-def _may_be_too_few(flow: RoleFlow, state: State) -> bool:
+def _may_time_out(flow: RoleFlow, state: State) -> bool:
     accept = state.accept
-    if accept is None or accept.seats is None or state.within is None or is_never(state.within):
+    if accept is None or state.within is None or is_never(state.within):
         return False
+    if accept.seats is None:
+        return True  # nobody counts its seats, so its time can only run out
     seats: object = accept.seats
     if isinstance(seats, Name):
         seats = _setting(flow, seats)

@@ -91,6 +91,7 @@ class Frame:
     loop: Loop | None = None
     accepting: Accepting | None = None
     parked: dict[int, Frame] | None = None  # sign-ups under way, between two accepts into one name
+    parked_for = 0  # the slot of that name
     hears: tuple[Seat, ...] = ()
     empty_told = False
     entered = 0.0
@@ -160,6 +161,7 @@ class Frame:
                 stamps.popleft()
             if len(stamps) < limit.count:
                 stamps.append(now)
+                self.tree.counted.append((self, key, True))
                 return True
         else:
             if self.tally is None:
@@ -167,9 +169,17 @@ class Frame:
             used = self.tally.get(key, 0)
             if used < limit:
                 self.tally[key] = used + 1
+                self.tree.counted.append((self, key, False))
                 return True
         self.tree.over_limit = True
         return False
+
+    def uncount(self, key: str, *, rate: bool) -> None:
+        """Take back the last use of a limit: the branch that used it was undone."""
+        if rate and self.rates is not None:
+            self.rates[key].pop()
+        elif self.tally is not None:
+            self.tally[key] -= 1
 
 
 class Accepting:
@@ -197,12 +207,13 @@ class Loop:
     its own past left them: ``past[i]`` holds the items that it comes after, directly or through others.
     """
 
-    __slots__ = ("base", "done", "index", "items", "past", "results", "running", "width")
+    __slots__ = ("base", "done", "first", "index", "items", "past", "results", "running", "width")
 
     def __init__(self, items: tuple[Any, ...], width: int, base: list[Any]) -> None:
         self.items = items
         self.width = width
         self.index = -1
+        self.first = 0  # side by side, every item before it has been started
         self.base = base
         self.running: dict[int, Frame] = {} if width else _NONE_RUNNING
         self.results: dict[int, Any] = {} if width else _NONE_RUNNING
@@ -220,7 +231,9 @@ class Loop:
         """Return the first item that may start now, or None."""
         if len(self.running) >= self.width:
             return None
-        for index in range(len(self.items)):
+        while self.first in self.done or self.first in self.running:
+            self.first += 1
+        for index in range(self.first, len(self.items)):
             if index not in self.done and index not in self.running and self.past[index] <= self.done:
                 return index
         return None

@@ -265,6 +265,9 @@ def _check_keys(reading: Reading, key: ScalarNode, keys: dict[str, Place]) -> No
 
     only_with(("if",), ("each",), "write the state as a list of branches")
     only_with(("until", "parallel"), ("each",))
+    if "until" in keys and "parallel" in keys:
+        text = "'until' and 'parallel' exclude one another"
+        reading.fault(keys["until"], "A121", text, "side by side, when it holds would depend on who is fastest")
     if "each" in keys:
         only_with(("parallel",), ("run",))
         if not looped:

@@ -109,6 +109,7 @@ class Session(Tree):
                 holder = seat.holder
                 if holder is not None and holder.node.kind == ACCEPT and holder.node.awaits is None:
                     self._discard(seat)  # nobody will ever read it: its seat is freed now
+                    seat.deaf = True  # nor what its framer still holds
                 self._cut(seat)
                 self.ready.append(seat)
         return self._done(seat)
@@ -567,8 +568,7 @@ class Session(Tree):
         node = frame.node
         accept = node.accept
         if accept is not None and frame.accepting is not None:
-            enough = accept.seats is not None and len(frame.slots[accept.slot]) >= frame.accepting.low
-            if enough or (accept.seats is None and ".timeout" not in node.layer.events):
+            if accept.seats is not None and len(frame.slots[accept.slot]) >= frame.accepting.low:
                 self.close_door(frame)
                 return
         seat = frame.hears[0] if node.kind == WAIT and len(frame.hears) == 1 else None

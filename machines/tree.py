@@ -18,11 +18,13 @@ from machines.effects import Ask, Cancel, Effect, Ended, Note
 from machines.effects import Drop as DropEffect
 from machines.effects import Send as SendEffect
 from machines.frames import LOST, Accepting, Frame, Loop, Moment, Seat
+from machines.operations import LENGTH_MAX
 from machines.steps import count_range, duration, peers
 from machines.table import ACCEPT, AGAIN, CALL, CHOICE, ENTER, FINAL, PASS, WAIT, Layer, Node, Program
-from machines.values import Peer, Record
+from machines.values import Peer, Range, Record
 
 SILENT_STEPS_MAX = 10_000  # A spec that passes on so often without waiting will never wait; 10,000 take about 5 ms.
+TOO_SILENT = f"{SILENT_STEPS_MAX} steps without waiting for anything"
 FAILURES_MAX = 100  # `failed` branches taken in one event; each undoes its own step, so only a cycle of them gets here.
 
 
@@ -33,7 +35,7 @@ class FailedError(Exception):
 class Tree:
     """A session without its inputs."""
 
-    __slots__ = ("asked", "drops", "earliest", "effects", "ended", "event_mark", "failures", "lonely", "my", "now",
+    __slots__ = ("asked", "counted", "drops", "earliest", "effects", "ended", "event_mark", "failures", "lonely", "my", "now",
                  "over_limit", "program", "questions", "ready", "root", "seats", "seed", "serial", "speaker", "steps",
                  "transitions", "work")  # fmt: skip
 
@@ -59,6 +61,7 @@ class Tree:
         self.serial = 0
         self.event_mark = 0
         self.drops: list[Seat] = []  # dropped in the running transition, for taking back
+        self.counted: list[tuple[Frame, str, bool]] = []  # limits it has used: (frame, key, whether a rate)
         self.transitions: list[tuple[Frame, str, str, str]] = []
 
     # -- what closures call ------------------------------------------------------------------------------------------
@@ -106,6 +109,7 @@ class Tree:
         state = frame._state
         mark = len(self.effects)
         self.drops.clear()
+        self.counted.clear()
         self.speaker = peer
         self.over_limit = False
         table = frame.table
@@ -129,7 +133,7 @@ class Tree:
                     raise FailedError(f"no branch of the choice at {node.place} may be taken")
         except Exception as error:
             self._take_back(frame, state, saved, mark)
-            self.failed(frame, error, f"{event} in {state}")
+            self.failed(frame, error, f"{event} in {state}", layer if event == layer.prefix + ".failed" else None)
             return True
         self.transitions.append((frame, state, event, frame._state))
         if self.drops:
@@ -153,6 +157,9 @@ class Tree:
         for seat in self.drops:
             seat.dropped = False
         self.drops.clear()
+        for counter, key, rate in self.counted:
+            counter.uncount(key, rate=rate)
+        self.counted.clear()
 
     def _stay(self, frame: Frame, *, again: bool) -> None:
         """The state is kept: whom it awaits is looked at again, and with ``again`` its clocks start afresh."""
@@ -177,6 +184,7 @@ class Tree:
         saved = slots[:]
         mark = len(self.effects)
         self.drops.clear()
+        self.counted.clear()
         self.speaker = None
         try:
             node = frame.node
@@ -194,8 +202,11 @@ class Tree:
         self.leave(frame)
         self.work.append(frame)
 
-    def failed(self, frame: Frame, error: Exception, where: str) -> None:
-        """A frame cannot go on. The nearest ``failed`` branch answers; with none, the session ends as failed."""
+    def failed(self, frame: Frame, error: Exception, where: str, beyond: Layer | None = None) -> None:
+        """A frame cannot go on. The nearest ``failed`` branch answers; with none, the session ends as failed.
+
+        ``beyond`` is the frame's layer whose own ``failed`` branch is what failed: only those outside it are asked.
+        """
         place = f"{frame.path} ({frame.node.place}, {where})"
         kind = "" if isinstance(error, FailedError) else f"{type(error).__name__}: "
         text = f"{kind}{error}".rstrip(": ")
@@ -203,7 +214,9 @@ class Tree:
         if self.failures <= FAILURES_MAX:
             self.steps = 0
             for holder, layer in layers(frame):
-                if ".failed" in layer.events:
+                if beyond is not None:
+                    beyond = None if layer is beyond else beyond
+                elif ".failed" in layer.events:
                     self.effects.append(Note("error", f"{place} failed: {text}"))
                     if self.fire(holder, layer, layer.prefix + ".failed", None, "failed"):
                         return
@@ -217,7 +230,14 @@ class Tree:
         if self.ended is not None:
             return
         undone = self.effects[self.event_mark :]
-        self.effects[self.event_mark :] = [effect for effect in undone if isinstance(effect, Note)]
+        unasked = {effect.number for effect in undone if isinstance(effect, Ask)}
+        self.effects[self.event_mark :] = [
+            effect
+            for effect in undone
+            if isinstance(effect, Note) or (isinstance(effect, Cancel) and effect.number not in unasked)
+        ]
+        for number in unasked & self.questions.keys():
+            self.questions.pop(number).question = None
         for effect in undone:
             if isinstance(effect, DropEffect):
                 self.seats[effect.peer].dropped = False  # it is closed with all the others instead
@@ -269,7 +289,10 @@ class Tree:
                 self.abandon(child)
         if frame.accepting is not None:
             accepting, frame.accepting = frame.accepting, None
+            accept = frame.node.accept
+            assert accept is not None, "only an accept has a door"
             frame.parked = {**(frame.parked or {}), **accepting.pending}
+            frame.parked_for = accept.slot
 
     def _cancel(self, frame: Frame) -> None:
         if frame.question is not None:
@@ -308,7 +331,7 @@ class Tree:
                 continue
             self.steps += 1
             if self.steps > SILENT_STEPS_MAX:
-                self.failed(frame, FailedError(f"{SILENT_STEPS_MAX} steps without waiting for anything"), "passing on")
+                self.failed(frame, FailedError(TOO_SILENT), "passing on")
                 continue
             self._enter(frame)
 
@@ -317,7 +340,7 @@ class Tree:
         frame.node = node
         frame.entered = self.now
         kind = node.kind
-        if frame.parked is not None and kind not in (PASS, ACCEPT):
+        if frame.parked is not None and kind != PASS and (node.accept is None or node.accept.slot != frame.parked_for):
             parked, frame.parked = frame.parked, None
             self._close_pending(parked)
         if kind == FINAL:
@@ -326,6 +349,7 @@ class Tree:
         saved = frame.slots[:]
         mark = len(self.effects)
         self.drops.clear()
+        self.counted.clear()
         self.speaker = None
         try:
             if node.each is not None:
@@ -433,11 +457,11 @@ class Tree:
 
     def _ask(self, frame: Frame, node: Node) -> None:
         question, names, values, answers = node.asked  # type: ignore[misc]
+        arguments = tuple(zip(names, values(frame.slots), strict=True))
         self.asked += 1
         frame.question = self.asked
         self.questions[self.asked] = frame
         seconds = frame.deadline - self.now if frame.deadline != inf else None
-        arguments = tuple(zip(names, values(frame.slots), strict=True))
         self.effects.append(Ask(self.asked, question, arguments, answers, seconds))
 
     # -- calls and loops ---------------------------------------------------------------------------------------------
@@ -460,7 +484,10 @@ class Tree:
     def _enter_each(self, frame: Frame, node: Node) -> None:
         each = node.each
         assert each is not None, "only a state with each is entered here"
-        items = tuple(each.items(frame.slots))
+        found = each.items(frame.slots)
+        if isinstance(found, Range) and found.high - found.low >= LENGTH_MAX:
+            raise FailedError(f"each over more than {LENGTH_MAX} items")
+        items = tuple(found)
         width = 0
         if each.parallel is not None:
             width = each.parallel(frame.slots)
@@ -480,7 +507,7 @@ class Tree:
         slots = frame.slots
         while True:
             loop.index += 1
-            self.steps += 1
+            self._step()
             if loop.index >= len(loop.items):
                 frame.loop = None
                 self.run_then(frame)
@@ -497,6 +524,11 @@ class Tree:
             if each.until is not None and each.until(slots):
                 loop.index = len(loop.items)
 
+    def _step(self) -> None:
+        self.steps += 1
+        if self.steps > SILENT_STEPS_MAX:
+            raise FailedError(TOO_SILENT)
+
     def _start_items(self, frame: Frame, node: Node, loop: Loop) -> None:
         """Start as many items side by side as may run now; when all are done, fold and go on."""
         each = node.each
@@ -504,7 +536,7 @@ class Tree:
         assert node.run is not None, "only calls run side by side"
         started: list[Frame] = []
         while (index := loop.startable()) is not None:
-            self.steps += 1
+            self._step()
             view = loop.base[:]
             self._fold_into(view, frame, loop, sorted(loop.past[index] & loop.results.keys()))
             view[each.slot] = loop.items[index]
@@ -550,6 +582,7 @@ class Tree:
         mark = len(self.effects)
         node = parent.node
         self.drops.clear()
+        self.counted.clear()
         self.speaker = None
         try:
             loop = parent.loop
@@ -662,6 +695,7 @@ class Tree:
             return
         result = child.result
         if result is not None and not isinstance(result, Record):
+            self.drop(seat.peer, "it could not be seated")
             self.failed(
                 frame, FailedError(f"{child.table.name} returned {result!r}, not a mapping of fields"), "seating"
             )
@@ -677,6 +711,9 @@ class Tree:
                 self.drop(before, "it was refused a seat")
                 return
             if self.failures != failures or self.ended is not None:
+                if self.ended is None:
+                    seat.peer = before
+                    self.drop(before, "it could not be seated")
                 return
             named = frame.slots[node.accept.peer_slot]
             if isinstance(named, Peer) and named.number == seat.number:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
+from operator import is_
 from typing import Any, NoReturn
 
 
@@ -124,11 +125,9 @@ def freeze(value: Any, depth: int = 0) -> Any:
     if depth > DEPTH_MAX:
         raise FreezeError(f"nested deeper than {DEPTH_MAX}")
     if kind is tuple:
-        # The common case, a tuple of frozen things, is handed back as it is.
-        for item in value:
-            if freeze(item, depth + 1) is not item:
-                return tuple([freeze(item, depth + 1) for item in value])
-        return value
+        items = tuple([freeze(item, depth + 1) for item in value])
+        # The common case, a tuple of frozen things, is handed back as it is, and shares its memory.
+        return value if all(map(is_, items, value)) else items
     if kind is list:
         return tuple([freeze(item, depth + 1) for item in value])
     if isinstance(value, Mapping):

@@ -47,6 +47,7 @@ def app(asked: str | None = None) -> App:
         version=program_version,
         default_parameter=Parameter(negative=()),
         result_action="return_value",
+        suppress_keyboard_interrupt=False,
     )
     for order, (name, (where, line)) in enumerate(_COMMANDS.items()):
         made.command(where, name=name, help=None if name == asked else line, sort_key=order)

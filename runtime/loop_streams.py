@@ -39,12 +39,28 @@ _shared = _Shared()
 class LoopConnection(asyncio.BufferedProtocol):
     """A `runtime.streams.Connection`. An accepted one is handed on as soon as it is made; others wait for `start`."""
 
+    __slots__ = (
+        "_accepted",
+        "_at_end",
+        "_closing",
+        "_loop",
+        "_lost",
+        "_on_bytes",
+        "_on_closed",
+        "_on_end",
+        "_paused",
+        "_timer",
+        "_transport",
+        "_view",
+        "_why",
+        "name",
+    )
+
     def __init__(self, accepted: Callable[[Connection], None] | None) -> None:
         self.name = ""
         self._accepted = accepted
         self._loop = asyncio.get_running_loop()
         self._view = _shared.view
-        self._transport: asyncio.Transport
         self._on_bytes: Callable[[bytes], None] | None = None
         self._on_end: Callable[[str], None] | None = None
         self._on_closed: Callable[[], None] | None = None
@@ -121,7 +137,8 @@ class LoopConnection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The stream is there."""
-        self._transport = transport  # type: ignore[assignment]
+        assert isinstance(transport, asyncio.Transport), "a TCP stream reads and writes"
+        self._transport = transport
         self._transport.set_write_buffer_limits(high=UNSENT_BYTES_MAX)
         self.name = address_name(transport.get_extra_info("peername"))
         if self._accepted is not None:

@@ -7,6 +7,7 @@ before a person.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random as Chance
 from typing import Any
 
@@ -14,7 +15,6 @@ from rules import tsuro
 from rules.players.tsuro_search import Strong
 from rules.tsuro_board import (
     BESIDE,
-    CROSSINGS,
     OFF,
     PORTS,
     ROTATIONS,
@@ -23,8 +23,11 @@ from rules.tsuro_board import (
     Start,
     Tile,
     facing,
+    port_of,
     read_board,
     spot_of,
+    tile_text,
+    turned,
 )
 
 Answer = tuple[str, dict[str, Any]]
@@ -175,3 +178,68 @@ PLAYERS: dict[str, type] = {
     "illegal-later": IllegalLater,
 }
 DEFAULT = "second"
+
+
+# For a person -------------------------------------------------------------------------------------------------------
+
+
+def choices(question: str, arguments: Mapping[str, Any]) -> list[tuple[str, Answer]]:
+    """Return every legal answer with what it does in words, for a person to choose from.
+
+    ``arguments`` are the question's, by name: board, hand or tiles, token. First placements come by square, clockwise
+    from the top left, then by port; later ones by tile and rotation. A later list has eight entries at most.
+
+    Raises:
+        ValueError: there is no such question, or the token cannot be asked for it.
+    """
+    here, token = read_board(arguments["board"]), arguments["token"]
+    match question:
+        case "initial":
+            hand = arguments["hand"]
+            return [
+                (
+                    f"{x},{y} from port {port}: {_rotation(hand, tile)}, {_outcome(here, token, tile, x, y, port)}",
+                    init_place(token, tile, port, x, y),
+                )
+                for tile, port, x, y in tsuro.legal_starts(here, hand)
+            ]
+        case "intermediate":
+            hand = arguments["tiles"]
+            spot, x, y = stand_of(here, token)
+            return [
+                (
+                    f"{x},{y}: {_rotation(hand, tile)}, {_outcome(here, token, tile, x, y)}",
+                    inter_place(tile, x, y),
+                )
+                for tile in tsuro.legal_places(here, hand, spot)
+            ]
+    raise ValueError(f"Tsuro has no question {question!r}, only initial and intermediate")
+
+
+def _rotation(hand: Any, tile: Tile) -> str:
+    """Return ``tile 2 turned 90 degrees (AE BF CH DG)``; the tiles of the hand are numbered from 1."""
+    for number, dealt in enumerate(hand, 1):
+        for quarters in range(4):
+            if turned(dealt, quarters) == tile:
+                how = f"turned {90 * quarters} degrees" if quarters else "as dealt"
+                return f"tile {number} {how} ({tile_text(tile)})"
+    return f"tile {tile_text(tile)}"
+
+
+def _outcome(here: Board, token: str, tile: Tile, x: int, y: int, port: str = "") -> str:
+    """Return what becomes of the token, and of the others whom the tile puts out."""
+    grown = here.put(tile, x, y)
+    if port:
+        grown = grown.enter(token, port, x, y)
+    texts = []
+    for start in sorted(grown.starts, key=lambda start: start[0] != token):
+        spot, fate = grown.stand(start)
+        at = "{} of {},{}".format(*port_of(spot))
+        before = facing(spot)
+        if start[0] == token and before is not None:
+            texts.append("you stand at {} and face {},{}".format(at, *before))
+        elif start[0] == token:
+            texts.append(f"you go out: {'off the board' if fate == 'exited' else 'head on into another token'} at {at}")
+        elif fate != "in" and here.stand(start)[1] == "in":
+            texts.append(f"{start[0]} goes out")
+    return "; ".join(texts)

@@ -6,12 +6,13 @@ import signal
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from types import FrameType
 from typing import Any, TypeVar
 
 import anyio
+from anyio.abc import TaskStatus
 
 from machines.library import find, shipped
 from machines.model import Spec
@@ -25,32 +26,47 @@ Result = TypeVar("Result")
 
 
 def run(function: Callable[[], Awaitable[Result]], backend: Backend) -> Result:
-    """Run an asynchronous function on an event loop and return what it returns. SIGTERM ends it as Ctrl-C does.
+    """Run an asynchronous function on an event loop and return what it returns.
+
+    Ctrl-C and SIGTERM cancel it, so that connections are closed in good order; a second one does not wait for that.
 
     Raises:
         CommandError: the loop's package is not installed.
+        KeyboardInterrupt: it was ended by a signal.
     """
     if backend != "asyncio" and find_spec(backend) is None:
         raise CommandError(f"--backend {backend} needs the package {backend}: pip install 'accord[{backend}]'")
     options = {"use_uvloop": True} if backend == "uvloop" else {}
-    with _terminated_like_interrupted():
-        return anyio.run(function, backend="trio" if backend == "trio" else "asyncio", backend_options=options)
+    return anyio.run(
+        partial(_interruptible, function), backend="trio" if backend == "trio" else "asyncio", backend_options=options
+    )
 
 
-@contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():  # where Python allows no handlers
-        yield
-        return
+async def _interruptible(function: Callable[[], Awaitable[Result]]) -> Result:
+    if threading.current_thread() is not threading.main_thread():  # where Python allows no signal handlers
+        return await function()
+    outcome: list[Result] = []
+    failed: Exception | None = None
+    async with anyio.create_task_group() as tasks:
 
-    def interrupt(_: int, __: FrameType | None) -> None:
-        signal.raise_signal(signal.SIGINT)
+        async def listen(*, task_status: TaskStatus[None]) -> None:
+            with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+                task_status.started()
+                async for _ in signals:
+                    tasks.cancel_scope.cancel()
+                    return
 
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+        await tasks.start(listen)
+        try:
+            outcome.append(await function())
+        except Exception as error:
+            failed = error  # Raised again outside the task group, which would wrap it in a group of one.
+        tasks.cancel_scope.cancel()
+    if failed is not None:
+        raise failed
+    if not outcome:
+        raise KeyboardInterrupt
+    return outcome[0]
 
 
 @contextmanager

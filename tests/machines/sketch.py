@@ -82,7 +82,13 @@ def text_of(server: str = IDLE, client: str = IDLE, *, wire: str = "", top: str 
 
 
 def serve(machines: str, *, seed: int = 0, wire: str = "", top: str = "", **rules: Any) -> Run:
-    """Start the server whose machines these are; ``rules`` stand in for those of ACTS, by name."""
+    """Start the server whose machines these are; ``rules`` stand in for those of ACTS, by name.
+
+    A machine ``enter(peer)`` that is called and not written is ENTER.
+    """
+    machines = dedent(machines)
+    if "enter(peer)" in machines and "enter(peer):" not in machines:
+        machines += ENTER
     return Run(text_of(machines, wire=wire, top=top), "server", _rules(rules), seed=seed)
 
 
@@ -111,7 +117,7 @@ def seated(
 """
     behind = "  always:\n" + indent(dedent(always), "    ") if always else ""
     main = "main:\n" + behind + "\n" + head + indent(dedent(states), "  ")
-    run = serve(main + ENTER + dedent(machines), seed=seed, wire=wire, top=top, **rules)
+    run = serve(main + "\n" + dedent(machines), seed=seed, wire=wire, top=top, **rules)
     peers = [run.join() for _ in names]
     for peer, word in zip(peers, names, strict=True):
         run.say(peer, name(word))

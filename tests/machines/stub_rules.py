@@ -447,6 +447,4 @@ def module(name: str, functions: Mapping[str, Any]) -> ModuleType:
     return made
 
 
-STUBS = {
-    maker.__name__: module(maker.__name__, maker()) for maker in (tsuro, santorini, tournament, knockout, trains)
-}
+STUBS = {maker.__name__: module(maker.__name__, maker()) for maker in (tsuro, santorini, tournament, knockout, trains)}

@@ -417,7 +417,7 @@ RETURNS = [
     ("null", None),
     ("{x: n, y: {z: 1}}", {"x": 7, "y": {"z": 1}}),
     ("[n, 1]", (7, 1)),
-    ('"\'a text\'"', "a text"),
+    ("\"'a text'\"", "a text"),
 ]
 
 
@@ -432,4 +432,7 @@ def test_return_ends_a_machine_with_an_expression_or_a_mapping_or_list_of_them(w
     by_branch.say(0, ["go", 7])
 
     assert returned(by_branch) == value
-    assert returned(client(f"              a: {{let: {{n: 7}}, then: b}}\n              b: {{return: {written}}}")) == value
+    assert (
+        returned(client(f"              a: {{let: {{n: 7}}, then: b}}\n              b: {{return: {written}}}"))
+        == value
+    )

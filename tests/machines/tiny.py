@@ -58,7 +58,10 @@ def tiny(text: str, *, folder: Path | None = None, settings: Mapping[str, str] =
         roles = lines[lines.index("roles:") + 1 :] if "roles:" in lines else []
         written = {line.strip().partition(":")[0] for line in roles if line.startswith("  ") and line[2:3] != " "}
         missing = [role for role in ("server", "client") if role in connects and role not in written]
-        lines += [*([] if roles else ["roles:"]), *(f"  {role}: {{main: {{idle: {{within: never}}}}}}" for role in missing)]
+        lines += [
+            *([] if roles else ["roles:"]),
+            *(f"  {role}: {{main: {{idle: {{within: never}}}}}}" for role in missing),
+        ]
     spec = load_text("\n".join(lines) + "\n", "tiny.yaml", folder=folder, settings=settings)
     problems = [problem for problem in check(spec) if problem.code not in _ONE_SIDED]
     assert not problems, "\n".join(map(str, problems))

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 from anyio.abc import SocketAttribute, SocketStream
 
@@ -83,7 +84,7 @@ async def read(stream: SocketStream, until: bytes) -> bytes:
 async def until(true: Callable[[], bool]) -> None:
     """Wait for something that happens in a task nobody can await; `serving` limits the time."""
     while not true():
-        await anyio.sleep(0)
+        await anyio.lowlevel.checkpoint()
 
 
 async def test_bytes_go_both_ways_and_a_session_ends_in_good_order(stock: bool) -> None:

@@ -1,0 +1,433 @@
+"""The language, shown key by key: machines that call machines, once, for each item in turn, or side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from machines.problems import SpecError
+from tests.harness import Run
+from tests.machines.tiny import returned, shows, start, tiny
+
+SPEC = """
+        messages:
+          client: {HELLO: $name string, MOVE: [move, $x int]}
+          server: {ASK: [ask, $n int]}
+        roles:
+          server:
+            main:
+              door: {accept: hello(peer), as: players, seats: SEATS, within: never, then: begin}
+STATES
+            hello(peer):
+              a: {await: peer, within: never, receive: {HELLO: {return: {name: name}}}}
+"""
+TURN = """
+            turn(player, n):
+              asked: {send: ASK(n), await: player, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: -1}}
+"""
+
+
+def spec(states: str, seats: int = 3) -> str:
+    turn = TURN.strip("\n") + "\n" if "turn(" in states else ""
+    return SPEC.replace("SEATS", str(seats)).replace("STATES\n", states.strip("\n") + "\n") + turn
+
+
+def served(states: str, seats: int = 3) -> Run:
+    """Start a server with so many players seated; ``turn(player, n)`` asks one with n and returns its move, or -1."""
+    server = start(spec(states, seats))
+    for name in ("ann", "bob", "cid", "dee")[:seats]:
+        server.say(server.join(), name)
+    return server
+
+
+# -- run, as ---------------------------------------------------------------------------------------------------------
+
+
+@shows("state.run", "state.as", "as.NAME")
+def test_run_calls_a_machine_and_as_names_what_it_returns() -> None:
+    # as: NAME
+    server = served(
+        """
+              begin: {run: "turn(players[0], 7)", as: x, then: end}
+              end: {return: x}
+        """
+    )
+    assert server.heard(0) == [["ask", 7]]
+
+    server.say(0, ["move", 3])
+
+    assert returned(server) == 3
+
+
+@shows("state.as", "as.{name: value}")
+def test_as_may_bind_expressions_over_the_result() -> None:
+    # as: {name: value}
+    server = served(
+        """
+              begin: {let: {sum: 10}, then: ask}
+              ask:
+                run: turn(players[0], 0)
+                as: {sum: sum + result, twice: result * 2}
+                return: [sum, twice]
+        """
+    )
+
+    server.say(0, ["move", 3])
+
+    assert returned(server) == (13, 6)
+
+
+@shows("state.within", "state.timeout")
+def test_within_on_a_call_is_the_limit_of_the_whole_call() -> None:
+    server = served(
+        """
+              begin: {run: "three(players[0])", within: 8 s, timeout: {return: reason}, then: end}
+              end: {return: null}
+            three(player):
+              one: {run: "turn(player, 1)", then: two}
+              two: {run: "turn(player, 2)", then: one}
+        """
+    )
+    server.wait(4)
+    server.say(0, ["move", 1])
+    server.wait(3.9)
+    assert server.ended is None
+
+    server.wait(0.1)
+
+    assert returned(server) == "late"
+
+
+@shows("names.frame")
+def test_a_machine_sees_its_own_names_only() -> None:
+    # each frame has its own names: x here is not x there
+    server = served(
+        """
+              begin: {let: {x: 1}, then: ask}
+              ask:
+                run: turn(players[0], x)
+                as: y
+                return: [x, y]
+        """
+    )
+
+    server.say(0, ["move", 5])
+
+    assert returned(server) == (1, 5)
+
+
+# -- each, if, until -------------------------------------------------------------------------------------------------
+
+
+@shows("state.each", "state.run", "state.as")
+def test_each_runs_a_machine_for_one_item_after_another_and_folds_what_they_return() -> None:
+    server = served(
+        """
+              begin: {let: {sum: 0}, then: turns}
+              turns:
+                each: player in players
+                run: turn(player, sum)
+                as: {sum: sum + result}
+                then: end
+              end: {return: sum}
+        """
+    )
+
+    for player, x in enumerate((5, 6, 7)):
+        server.say(player, ["move", x])
+
+    assert [server.heard(player) for player in range(3)] == [[["ask", 0]], [["ask", 5]], [["ask", 11]]]
+    assert returned(server) == 18
+
+
+@shows("state.each", "state.send", "state.let")
+def test_each_may_send_or_bind_without_a_call() -> None:
+    server = served(
+        """
+              begin: {let: {n: 0}, then: tell}
+              tell:
+                each: k in 1..3
+                let: {n: n + k}
+                send:
+                  players[0]: ASK(n)
+                return: n
+        """
+    )
+
+    assert server.heard(0) == [["ask", 1], ["ask", 3], ["ask", 6]]
+    assert returned(server) == 6
+
+
+@shows("state.if")
+def test_an_item_is_skipped_if_its_condition_fails_when_its_turn_comes() -> None:
+    server = served(
+        """
+              begin: {let: {out: []}, then: turns}
+              turns:
+                each: player in players
+                if: not (player in out)
+                run: turn(player, 0)
+                as: {out: "out + [players[1]]"}        # whoever moved first puts bob out
+                return: len(out)
+        """
+    )
+
+    server.say(0, ["move", 1])
+    assert server.heard(1) == []
+    server.say(2, ["move", 1])
+
+    assert returned(server) == 2
+
+
+@shows("state.until")
+def test_until_is_asked_after_each_item_and_ends_the_loop() -> None:
+    server = served(
+        """
+              begin: {let: {best: 0}, then: turns}
+              turns:
+                each: player in players
+                run: turn(player, best)
+                as: best
+                until: best == 10
+                return: best
+        """
+    )
+
+    server.say(0, ["move", 9])
+    server.say(1, ["move", 10])
+
+    assert server.heard(2) == []
+    assert returned(server) == 10
+
+
+@shows("state.within", "state.each")
+def test_a_limit_beside_each_is_for_every_item_in_turn() -> None:
+    server = served(
+        """
+              begin: {let: {sum: 0}, then: turns}
+              turns:
+                each: player in players
+                run: turn(player, 0)
+                within: 4 s
+                as: {sum: sum + result}
+                timeout: {return: "[sum, player.name]"}
+                return: sum
+        """
+    )
+    for player in (0, 1):
+        server.wait(3.9)
+        server.say(player, ["move", 1])
+
+    server.wait(4)
+
+    assert returned(server) == (2, "cid")
+
+
+# -- parallel --------------------------------------------------------------------------------------------------------
+
+
+def side_by_side(parallel: str, order: list[int], seats: int = 3) -> Run:
+    server = served(
+        f"""
+              begin: {{let: {{moves: []}}, then: turns}}
+              turns:
+                each: player in players
+                {parallel}
+                run: turn(player, len(players))
+                as:
+                  moves: moves + [result]
+                return: moves
+        """,
+        seats,
+    )
+    waiting = list(order)
+    while waiting:
+        player = next(player for player in waiting if server.heard(player))
+        waiting.remove(player)
+        server.say(player, ["move", player])
+    return server
+
+
+@shows("state.parallel")
+@pytest.mark.parametrize("parallel", ["parallel: 1", "parallel: 2", "parallel: 3", ""])
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 2, 0]])
+def test_results_are_folded_in_item_order_however_many_run_side_by_side_and_whoever_is_fastest(
+    parallel: str, order: list[int]
+) -> None:
+    assert returned(side_by_side(parallel, order)) == (0, 1, 2)
+
+
+@shows("state.parallel")
+def test_so_many_items_run_at_once_and_no_more() -> None:
+    server = served(
+        """
+              begin:
+                each: player in players
+                parallel: 2
+                run: turn(player, 0)
+                then: end
+              end: {return: null}
+        """
+    )
+    assert [bool(server.heard(player)) for player in range(3)] == [True, True, False]
+
+    server.say(1, ["move", 1])
+
+    assert server.heard(2) == [["ask", 0]]
+
+
+@shows("state.parallel")
+def test_items_that_share_a_peer_run_in_turn_and_see_what_came_before() -> None:
+    server = served(
+        """
+              begin: {let: {lost: []}, then: games}
+              games:
+                each: pair in [[players[0], players[1]], [players[2], players[3]], [players[0], players[2]]]
+                parallel: 3
+                if: not (pair[0] in lost)
+                run: turn(pair[0], 0)
+                as:
+                  lost: lost + [pair[result]]
+                return: len(lost)
+        """,
+        seats=4,
+    )
+    assert [bool(server.heard(player)) for player in range(4)] == [True, False, True, False]
+
+    server.say(0, ["move", 0])  # ann loses the first game
+    server.say(2, ["move", 1])  # and so is skipped in the third
+
+    assert server.heard(0) == []
+    assert returned(server) == 2
+
+
+@shows("state.parallel", "state.within")
+def test_side_by_side_there_is_one_limit_for_all_and_leaving_keeps_the_results_so_far() -> None:
+    server = served(
+        """
+              begin: {let: {sum: 0}, then: turns}
+              turns:
+                each: player in players
+                parallel: 3
+                run: turn(player, 0)
+                within: 3 s
+                as: {sum: sum + result}
+                timeout: {return: sum}
+                return: null
+        """
+    )
+    server.wait(2)
+    server.say(2, ["move", 5])
+
+    server.wait(1)
+
+    assert returned(server) == 5
+
+
+def test_until_beside_parallel_is_a_problem_for_it_would_depend_on_who_is_fastest() -> None:
+    with pytest.raises(SpecError, match="A121 'until' and 'parallel' exclude one another"):
+        served(
+            """
+              begin:
+                each: player in players
+                parallel: 2
+                until: true
+                run: turn(player, 0)
+                return: null
+            """
+        )
+
+
+# -- failed ----------------------------------------------------------------------------------------------------------
+
+
+@shows("state.failed", "always.failed")
+def test_what_fails_in_one_match_stays_in_it_if_the_match_answers_failed() -> None:
+    server = served(
+        """
+              begin: {let: {outcomes: []}, then: matches}
+              matches:
+                each: player in players
+                parallel: 3
+                run: match(player)
+                as:
+                  outcomes: outcomes + [result]
+                return: outcomes
+            match(player):
+              always: {failed: {return: "'void'"}}
+              ask: {run: "turn(player, 0)", as: x, then: judge}
+              judge: {return: "['low', 'high'][x]"}
+        """
+    )
+
+    for player, x in enumerate((1, 2, 0)):
+        server.say(player, ["move", x])
+
+    assert returned(server) == ("high", "void", "low")
+
+
+def test_with_no_failed_anywhere_the_session_ends_and_no_player_is_to_blame() -> None:
+    server = served("""              begin: {return: "players[9]"}""")
+
+    assert server.ended is not None
+    assert server.ended.failed is not None
+    assert "there is no element 9" in server.ended.failed
+    assert set(server.dropped) == {0, 1, 2}
+
+
+# -- seed ------------------------------------------------------------------------------------------------------------
+
+
+def seeds(parallel: str, order: list[int], seed: int) -> Any:
+    text = spec(
+        f"""
+              begin: {{let: {{drawn: []}}, then: games}}
+              games:
+                each: player in players
+                {parallel}
+                run: game(player)
+                as:
+                  drawn: drawn + [result]
+                return: drawn
+            game(player):
+              ask: {{run: "turn(player, 0)", as: x, then: draw}}
+              draw: {{return: "[seed, x]"}}
+        """
+    )
+    server = start(text, seed=seed)
+    for name in ("ann", "bob", "cid"):
+        server.say(server.join(), name)
+    for player in order:
+        server.say(player, ["move", player])
+    return returned(server)
+
+
+@shows("built-in.seed")
+def test_each_call_draws_from_a_seed_of_its_own_that_only_its_path_and_the_run_decide() -> None:
+    # seed
+    first = seeds("parallel: 3", [0, 1, 2], seed=1)
+
+    assert len({drawn for drawn, _ in first}) == 3
+    assert seeds("parallel: 3", [2, 0, 1], seed=1) == first
+    assert seeds("", [0, 1, 2], seed=1) == first
+    assert seeds("", [0, 1, 2], seed=2) != first
+
+
+# -- roles that have no peer of their own ----------------------------------------------------------------------------
+
+
+@shows("roles")
+def test_main_is_entered_first_and_a_machine_starts_in_its_first_state() -> None:
+    text = """
+        messages: {}
+        roles:
+          client:
+            other:
+              only: {return: "'other'"}
+            main:
+              first: {run: other, as: got, then: last}
+              last: {return: got}
+        """
+
+    assert returned(Run(tiny(text), "client")) == "other"

@@ -1,0 +1,386 @@
+"""The language, shown key by key: sign-ups, seats, peers that come and go, and roles with other connections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.harness import Network, Run
+from tests.machines.tiny import returned, shows, start, tiny
+
+SPEC = """
+        messages:
+          client: {HELLO: [hello, $name string], MOVE: [move, $x int], SAY: [say, $line string]}
+          server: {SEAT: [seat, $name string, $n int], NEWS: [news, $line string]}
+        roles:
+          server:
+            main:
+STATES
+            hello(peer):
+              named: {await: peer, within: 3 s, receive: {HELLO: {return: {name: name}}}}
+"""
+
+
+def served(states: str) -> Run:
+    """Start a server with these states of ``main``; the machine ``hello(peer)`` signs a peer up by its name."""
+    return start(SPEC.replace("STATES\n", states.strip("\n") + "\n"))
+
+
+def join(server: Run, *names: str) -> list[int]:
+    """Connect peers and let each say its name."""
+    peers = []
+    for name in names:
+        peers.append(server.join())
+        server.say(peers[-1], ["hello", name])
+    return peers
+
+
+# -- accept, as, seats, within ---------------------------------------------------------------------------------------
+
+
+@shows("state.accept", "state.as", "state.seats")
+def test_accept_signs_each_connection_up_and_as_names_those_seated_in_the_order_they_were_done() -> None:
+    server = served(
+        """
+              door: {accept: hello(peer), as: players, seats: 2, within: never, then: end}
+              end:
+                return:
+                  - players[0].name
+                  - players[1].name
+        """
+    )
+    ann, bob = server.join(), server.join()
+
+    server.say(bob, ["hello", "bob"])
+    server.say(ann, ["hello", "ann"])
+
+    assert returned(server) == ("bob", "ann")
+
+
+SEATS = [("1..3", 0, "late"), ("1..3", 1, 1), ("1..3", 3, 3), ("2", 1, "late"), ("2", 2, 2), ("0..3", 0, 0)]
+
+
+@shows("state.seats", "state.within", "state.timeout")
+@pytest.mark.parametrize(("seats", "came", "outcome"), SEATS)
+def test_a_window_ends_when_its_seats_are_taken_or_its_time_is_up(seats: str, came: int, outcome: Any) -> None:
+    server = served(
+        f"""
+              door:
+                accept: hello(peer)
+                as: players
+                seats: {seats}
+                within: 10 s
+                timeout: {{return: reason}}
+                return: len(players)
+        """
+    )
+    join(server, *"abc"[:came])
+
+    server.wait(10)
+
+    assert returned(server) == outcome
+
+
+@shows("state.linger")
+def test_once_there_are_enough_a_window_lingers_unless_they_become_too_few() -> None:
+    server = served(
+        """
+              door:
+                accept: hello(peer)
+                as: players
+                seats: 2..5
+                linger: 5 s
+                within: never
+                return: len(players)
+        """
+    )
+    (ann,) = join(server, "ann")
+    server.wait(60)
+    join(server, "bob")
+    server.wait(4)
+    server.lose(ann)  # too few again
+    server.wait(60)
+    assert server.ended is None
+
+    join(server, "cid", "dee")
+    server.wait(5)
+
+    assert returned(server) == 3
+
+
+@shows("state.seated")
+def test_seated_is_done_for_each_and_may_give_a_peer_further_fields() -> None:
+    server = served(
+        """
+              door:
+                accept: hello(peer)
+                as: players
+                seats: 2
+                within: never
+                seated:
+                  let: {peer.number: len(players) + 1}
+                  send: SEAT(peer.name, peer.number)
+                then: end
+              end:
+                return: players[0].number + 10 * players[1].number
+        """
+    )
+
+    ann, bob = join(server, "ann", "bob")
+
+    assert (server.heard(ann), server.heard(bob)) == ([["seat", "ann", 1]], [["seat", "bob", 2]])
+    assert returned(server) == 21
+
+
+@shows("state.seated")
+def test_a_peer_that_no_branch_of_seated_takes_gets_no_seat() -> None:
+    server = served(
+        """
+              door:
+                accept: hello(peer)
+                as: players
+                seats: 1
+                within: never
+                seated: {if: len(peer.name) > 2}
+                return: players[0].name
+        """
+    )
+
+    al, bob = join(server, "al", "bob")
+
+    assert server.dropped.keys() >= {al, bob}, "bob once all was over"
+    assert returned(server) == "bob"
+
+
+SIGN_UPS = [("silent", 3.0), ("nonsense", 0.0), ("gone", 0.0), ("wrong message", 0.0)]
+
+
+@shows("state.accept")
+@pytest.mark.parametrize(("what", "wait"), SIGN_UPS)
+def test_a_sign_up_that_fails_costs_that_peer_its_connection_and_nobody_else_anything(what: str, wait: float) -> None:
+    server = served(
+        """
+              door:
+                accept: hello(peer)
+                as: players
+                seats: 1
+                within: never
+                failed: {return: "'failed'"}
+                return: players[0].name
+        """
+    )
+    bad = server.join()
+    match what:
+        case "nonsense":
+            server.write(bad, b"}\n")
+        case "gone":
+            server.lose(bad)
+        case "wrong message":
+            server.say(bad, ["move", 1])
+        case _:
+            server.wait(wait)
+    assert server.ended is None
+    assert what == "gone" or bad in server.dropped
+
+    join(server, "ann")
+
+    assert returned(server) == "ann"
+
+
+@shows("state.accept", "state.closed")
+def test_while_the_door_is_open_a_seated_peer_that_leaves_frees_its_seat() -> None:
+    server = served(
+        """
+              door:
+                accept: hello(peer)
+                as: players
+                seats: 3
+                within: never
+                closed:
+                  send: {players: NEWS(peer.name)}
+                return: len(players)
+        """
+    )
+    ann, bob = join(server, "ann", "bob")
+
+    server.lose(ann)
+
+    assert server.heard(bob) == [["news", "ann"]]
+    join(server, "cid")
+    assert server.ended is None
+    join(server, "dee")
+    assert returned(server) == 3
+
+
+@shows("state.accept")
+def test_an_accept_without_seats_stays_open_and_hears_those_it_awaits() -> None:
+    server = served(
+        """
+              room:
+                accept: hello(peer)
+                as: members
+                await: members
+                within: 1 h
+                receive:
+                  SAY: {send: {members: NEWS(line)}, then: stay}
+                invalid: {drop: peer, then: stay}
+                timeout: {return: len(members)}
+        """
+    )
+    ann, bob = join(server, "ann", "bob")
+    server.say(ann, ["say", "hi"])
+    server.say(bob, ["move", 1])
+    (cid,) = join(server, "cid")
+    server.say(ann, ["say", "ho"])
+
+    server.wait(3600)
+
+    assert server.heard(ann) == [["news", "hi"], ["news", "ho"]]
+    assert server.heard(bob) == [["news", "hi"]]
+    assert server.heard(cid) == [["news", "ho"]]
+    assert returned(server) == 2
+
+
+@shows("state.accept")
+def test_an_accept_into_a_name_that_has_peers_goes_on_with_them_and_with_sign_ups_under_way() -> None:
+    server = served(
+        """
+              first: {accept: hello(peer), as: players, seats: 3, within: 2 s, timeout: second, then: end}
+              second: {accept: hello(peer), as: players, seats: 1..3, within: 5 s, timeout: {return: null}, then: end}
+              end: {return: len(players)}
+        """
+    )
+    join(server, "ann")
+    server.wait(1)
+    slow = server.join()
+    server.wait(1.5)
+
+    server.say(slow, ["hello", "slow"])
+    server.wait(5)
+
+    assert returned(server) == 2
+
+
+@shows("state.accept")
+def test_any_other_state_shuts_the_door() -> None:
+    server = served(
+        """
+              door: {accept: hello(peer), as: players, seats: 1, within: never, then: play}
+              play: {await: "players[0]", within: 5 s, receive: {MOVE: {return: x}}, fault: {return: reason}}
+        """
+    )
+    slow = server.join()
+    join(server, "ann")
+    late = server.join()
+
+    assert slow in server.dropped
+    assert late in server.dropped
+    assert server.ended is None
+
+
+@shows("state.timeout", "always.timeout")
+def test_the_time_of_an_open_door_may_be_answered_by_an_always() -> None:
+    server = served(
+        """
+              always: {timeout: {return: reason}}
+              room: {accept: hello(peer), as: members, within: 1 min}
+        """
+    )
+
+    server.wait(60)
+
+    assert returned(server) == "late"
+
+
+# -- gone ------------------------------------------------------------------------------------------------------------
+
+
+@shows("built-in.gone")
+def test_gone_says_what_the_network_has_said_of_a_peer_so_far() -> None:
+    server = served(
+        """
+              door: {accept: hello(peer), as: players, seats: 3, within: never, then: play}
+              play:
+                await: players[2]
+                within: 5 s
+                receive: {MOVE: judge}
+                fault: {return: reason}
+              judge:
+                drop: players[1]
+                then: told
+              told: {return: "[gone(players[0]), gone(players[1]), gone(players[2])]"}
+        """
+    )
+    ann, _, cid = join(server, "ann", "bob", "cid")
+    server.lose(ann)
+
+    server.say(cid, ["move", 1])
+
+    assert returned(server) == (True, True, False)
+
+
+# -- other connections -----------------------------------------------------------------------------------------------
+
+RELAY = """
+        connects: {client: [server, ai]}
+        messages:
+          server: {ASK: [ask, $n int]}
+          client, ai: {MOVE: [move, $x int]}
+          client: {HELLO: [hello, $name string], BOARD: [board, $n int]}
+        roles:
+          server:
+            main:
+              door: {accept: hello(peer), as: players, seats: 2, within: never, then: begin}
+              begin: {let: {sum: 0}, then: turns}
+              turns: {each: player in players, run: turn(player), as: {sum: sum + result}, return: sum}
+            hello(peer):
+              named: {await: peer, within: 3 s, receive: {HELLO: {return: {name: name}}}}
+            turn(player):
+              asked:
+                send: ASK(10)
+                await: player
+                within: 5 s
+                receive: {MOVE: {return: x}}
+                fault: {return: -1}
+          client:
+            main:
+              always: {within: never}
+              join: {send: {server: HELLO(my.name)}, then: waiting}
+              waiting:
+                await: server
+                receive: {ASK: thinking}
+                closed: {return: null}
+              thinking:
+                send: {ai: BOARD(n)}
+                await: ai
+                receive: {MOVE: {send: {server: MOVE}, then: waiting}}
+                fault: waiting
+          ai:
+            main(client):
+              ready: {within: never, receive: {BOARD: thinking}, closed: {return: null}}
+              thinking:
+                ask: move(n)
+                within: 4 s
+                receive: {MOVE: {send: MOVE, then: ready}}
+"""
+
+
+@shows("connects", "roles.main(peer)", "built-in.my")
+def test_a_client_may_talk_to_a_second_role_that_runs_one_session_for_each_connection() -> None:
+    # main(client): once for each connection; my.name
+    network = Network(tiny(RELAY), "server")
+    for index, name in enumerate(("ann", "bob"), start=1):
+        network.join("client", lambda question, values, index=index: ["move", values["n"] + index], {"name": name})
+
+    assert returned(network.server) == 10 + 1 + 10 + 2
+    ais = [run for run in network.runs if run.program.role.name == "ai"]
+    assert [run.taken for run in ais] == [["BOARD"], ["BOARD"]]
+
+
+@shows("built-in.my")
+def test_my_name_is_the_name_a_client_was_started_with() -> None:
+    # my.name
+    client = start(RELAY, "client", my={"name": "zoe"})
+
+    assert client.heard(0) == [["hello", "zoe"]]

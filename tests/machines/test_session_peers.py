@@ -1,0 +1,224 @@
+"""Peers: waiting for a group, dropping and losing, and who may await whom."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.machines.sketch import failure, move, said, seated, value
+
+# -- groups ----------------------------------------------------------------------------------------------------------
+
+GROUP = """
+start: {let: {lost: 0}, then: play}
+play:
+  await: guests
+  within: reply
+  receive: {MOVE: {send: SAID(move), then: stay}}
+  invalid: {drop: peer, then: stay}
+  closed: {let: {lost: lost + 1}, then: stay}
+  timeout: {return: lost}
+"""
+
+
+def test_the_loss_of_one_of_a_group_is_told_once() -> None:
+    run, ann, bob = seated(GROUP, guests=2)
+
+    run.lose(ann)
+    run.say(bob, move(1), move(2))
+    run.wait(5.0)
+
+    assert run.heard(bob) == [said(1), said(2)]
+    assert value(run) == 1
+
+
+def test_one_of_a_group_that_is_dropped_is_closed_too_and_the_others_go_on() -> None:
+    run, ann, bob = seated(GROUP, guests=2)
+
+    run.say(ann, "quit", move(1))
+    run.say(bob, move(2))
+    run.wait(5.0)
+
+    assert run.heard(ann) == []
+    assert run.heard(bob) == [said(2)]
+    assert value(run) == 1
+
+
+@pytest.mark.parametrize("emptied", ["lost before", "dropped before", "no one"])
+def test_a_group_with_nobody_in_it_answers_closed_at_once(emptied: str) -> None:
+    run, ann = seated("""
+        play: {await: ann, within: reply, receive: {MOVE: {drop: ann, then: group}, QUIT: bare}, fault: group}
+        bare: {let: {nobody: []}, then: none}
+        none: {await: nobody, within: reply, fault: {return: reason}}
+        group: {await: guests, within: reply, fault: {return: reason}}
+    """)
+
+    if emptied == "lost before":
+        run.lose(ann)
+    elif emptied == "dropped before":
+        run.say(ann, move(1))
+    else:
+        run.say(ann, "quit")
+
+    assert run.now == 0.0
+    assert value(run) == "closed"
+
+
+# -- dropping and losing ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["dropped", "lost"])
+def test_a_wait_on_a_seat_that_is_gone_answers_closed_at_once(how: str) -> None:
+    run, ann, bob = seated(
+        """
+        play: {await: ann, within: reply, receive: {MOVE: {drop: bob, then: next}, QUIT: next}, fault: {return: reason}}
+        next: {await: bob, within: reply, receive: {MOVE: stay}, fault: third}
+        third: {await: bob, within: reply, receive: {MOVE: stay}, fault: {return: reason}}
+        """,
+        guests=2,
+    )
+
+    if how == "lost":
+        run.lose(bob)
+    run.say(ann, move(1) if how == "dropped" else "quit")
+
+    assert value(run) == "closed"
+    assert [state for _, state, _, _ in run.took][-3:] == ["play", "next", "third"]
+
+
+def test_a_second_drop_is_nothing_and_a_send_to_one_dropped_is_skipped_with_a_note() -> None:
+    run, ann, bob = seated(
+        "play: {do: [{drop: ann}, {drop: guests}, {send: {guests: BYE}}], return: null}", guests=2
+    )
+
+    assert run.heard(ann) == []
+    assert run.heard(bob) == []
+    assert sorted(run.dropped) == [ann, bob]
+    assert sum("BYE is not sent" in note for note in run.notes) == 2
+
+
+def test_what_a_dropped_peer_had_sent_or_sends_is_never_read() -> None:
+    run, ann, bob = seated(
+        """
+        play: {await: ann, within: reply, receive: {MOVE: {drop: bob, then: next}}, fault: {return: reason}}
+        next: {await: bob, within: reply, receive: {QUIT: {return: null}}, fault: {return: reason}}
+        """,
+        guests=2,
+    )
+    run.say(bob, "quit", "quit")
+
+    run.say(ann, move(1))
+
+    assert value(run) == "closed"
+    assert any("2 unread of it" in note for note in run.notes)
+
+
+def test_gone_says_what_the_network_has_said_by_then() -> None:
+    run, ann, bob = seated(
+        """
+        play:
+          await: ann
+          within: reply
+          receive:
+            MOVE:
+              - {if: gone(bob), return: "'gone'"}
+              - {send: SAID('there'), then: stay}
+          fault: {return: reason}
+        """,
+        guests=2,
+    )
+
+    run.say(ann, move(1))
+    run.lose(bob)
+    run.say(ann, move(1))
+
+    assert run.heard(ann) == [said("there")]
+    assert value(run) == "gone"
+
+
+def test_peers_that_are_left_at_the_end_are_closed_after_their_last_messages() -> None:
+    run, ann, bob = seated("play: {send: {guests: BYE}, return: null}", guests=2)
+
+    assert run.heard(ann) == ["bye"]
+    assert run.heard(bob) == ["bye"]
+    assert run.dropped == {ann: "the session is over", bob: "the session is over"}
+
+
+# -- who holds a seat ------------------------------------------------------------------------------------------------
+
+
+def test_two_that_await_one_peer_side_by_side_fail() -> None:
+    run, _ = seated(
+        """
+        play:
+          each: number in 1..2
+          parallel: two
+          run: turn(ann)
+          return: null
+        """,
+        machines="""
+        turn(who):
+          asked: {await: who, within: reply, receive: {MOVE: {return: move}}, fault: {return: 0}}
+        """,
+    )
+
+    assert "awaits peer 0 already" in failure(run)
+
+
+def test_a_seat_lent_to_a_callee_comes_back_when_the_callee_ends() -> None:
+    run, ann = seated(
+        """
+        play: {await: ann, within: reply, receive: {QUIT: {return: "'back'"}, MOVE: lent}, fault: {return: reason}}
+        lent: {run: turn(ann), then: play}
+        """,
+        machines="turn(who):\n  asked: {await: who, within: reply, receive: {MOVE: {return: move}}}",
+    )
+
+    run.say(ann, move(1), move(2), "quit")
+
+    assert value(run) == "back"
+
+
+def test_a_state_that_stays_looks_again_at_whom_it_awaits() -> None:
+    run, ann, bob = seated(
+        """
+        play:
+          let: {some: guests, turn: ann}
+          then: asked
+        asked:
+          await: turn
+          within: reply
+          receive:
+            MOVE:
+              let: {turn: bob}
+              send: SAID(move)
+              then: stay
+            QUIT: {return: peer.name}
+          fault: {return: reason}
+        """,
+        guests=2,
+    )
+
+    run.say(bob, move(2))
+    assert run.heard(bob) == []
+    run.say(ann, move(1), move(9))
+    run.say(bob, "quit")
+
+    assert run.heard(ann) == [said(1)]
+    assert run.heard(bob) == [said(2)]
+    assert value(run) == "bob"
+
+
+def test_a_peer_is_equal_to_itself_with_other_fields_and_its_fields_can_be_read() -> None:
+    run, _, _ = seated(
+        """
+        play:
+          return:
+            - ann == guests[0]
+            - ann == bob
+            - ann in guests
+            - bob.name
+        """,
+        guests=2,
+    )
+
+    assert value(run) == (True, False, True, "bob")
