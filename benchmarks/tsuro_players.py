@@ -1,23 +1,25 @@
 """How often each Tsuro player wins, how long it thinks, and how fast the rules are without players.
 
-    python -m benchmarks.tsuro_players [--games 200] [--against second,second ...]
+    python -m benchmarks.tsuro_players [--games 200] [strong,second,second strong,first,first ...]
 
 Every game has another seed. A seed decides where in the order of the tiles dealing begins (a game of the rules starts
-at the first; beginning elsewhere gives other games under the same rules), who sits where, and the chance of players
-that use it. A win shared with others counts as its share.
+at the first; beginning elsewhere gives other games under the same rules), and the chance of players that use it; who
+sits first changes every 35 games. A win shared with others counts as its share.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rules import tsuro
 from rules.players.tsuro import PLAYERS
+
+LINEUPS = ("strong,second,second", "strong,first,first", "strong,random,random", "strong,second,second,random,random")
 
 
 @dataclass(frozen=True)
@@ -26,114 +28,108 @@ class Someone:
     token: str
 
 
-def play(kinds: Sequence[str], seed: int, thought: dict[str, list[float]] | None = None) -> tsuro.Table:
-    """Return the table at the end of a game of these kinds, seated in this order."""
+@dataclass(frozen=True)
+class Move:
+    """What a player answered, and how long it took."""
+
+    player: Someone
+    holes: dict[str, Any]
+    seconds: float
+
+
+def seated(names: Sequence[str]) -> list[Someone]:
     players: list[Someone] = []
-    for i, kind in enumerate(kinds):
-        players.append(Someone(f"{kind}-{i}", tsuro.free_token(players)))
-    minds = {player: PLAYERS[kind](player.name, seed) for player, kind in zip(players, kinds, strict=True)}
-    table = tsuro.deal(tsuro.start(players), seed % 35)
+    for name in names:
+        players.append(Someone(name, tsuro.free_token(players)))
+    return players
 
-    def ask(player: Someone, question: str) -> dict[str, Any]:
-        before = time.perf_counter()
-        _, holes = getattr(minds[player], question)(tsuro.board(table), tsuro.hand(table), player.token)
-        if thought is not None:
-            thought.setdefault(player.name.split("-")[0], []).append(time.perf_counter() - before)
-        del before
-        return dict(holes)
 
-    for player in players:
+def play(kinds: Sequence[str], seed: int) -> tuple[tsuro.Table, list[Move]]:
+    """Return the table at the end of a game of these kinds, seated in this order, and all moves made."""
+    players = seated([f"{kind} {number}" for number, kind in enumerate(kinds)])
+    minds = [PLAYERS[kind](player.name, seed) for player, kind in zip(players, kinds, strict=True)]
+    table, moves = tsuro.deal(tsuro.start(players), seed % 35), []
+    for player, mind in zip(players, minds, strict=True):
         table = tsuro.deal(table, 3)
-        holes = ask(player, "initial")
-        fine = holes.pop("token") == player.token and tsuro.may_start(table, player, **holes)
-        table = tsuro.begin(table, player, **holes) if fine else tsuro.eject(table, player)
+        before = time.perf_counter()
+        _, holes = mind.initial(tsuro.board(table), tsuro.hand(table), player.token)
+        moves.append(Move(player, holes, time.perf_counter() - before))
+        token, placement = holes["token"], {hole: value for hole, value in holes.items() if hole != "token"}
+        fine = token == player.token and tsuro.may_start(table, player, **placement)
+        table = tsuro.begin(table, player, **placement) if fine else tsuro.eject(table, player)
     while not tsuro.over(table):
-        for player in players:
+        for player, mind in zip(players, minds, strict=True):
             if tsuro.playing(table, player):
                 table = tsuro.deal(table, 2)
-                holes = ask(player, "intermediate")
+                before = time.perf_counter()
+                _, holes = mind.intermediate(tsuro.board(table), tsuro.hand(table), player.token)
+                moves.append(Move(player, holes, time.perf_counter() - before))
                 fine = tsuro.may_place(table, player, **holes)
                 table = tsuro.place(table, player, **holes) if fine else tsuro.eject(table, player)
-    return table
+    return table, moves
 
 
 def tournament(kinds: Sequence[str], games: int) -> None:
-    """Play so many games, each seat order in turn, and print the share of wins of each kind."""
-    wins: Counter[str] = Counter()
+    """Play so many games and print how often each kind wins."""
+    wins: dict[str, float] = defaultdict(float)
     ejected: Counter[str] = Counter()
-    thought: dict[str, list[float]] = {}
+    thought: dict[str, list[float]] = defaultdict(list)
     for seed in range(games):
-        turn = seed // 35 % len(kinds)
-        table = play([*kinds[turn:], *kinds[:turn]], seed, thought)
+        first = seed // 35 % len(kinds)
+        table, moves = play([*kinds[first:], *kinds[:first]], seed)
         outcome = tsuro.result(table)
         for winner in outcome["winners"]:
-            wins[winner.split("-")[0]] += 1 / len(outcome["winners"])  # type: ignore[assignment]
-        ejected.update(name.split("-")[0] for name in outcome["cheaters"])
-    print(f"{' '.join(kinds)}, {games} games:")
+            wins[winner.split()[0]] += 1 / len(outcome["winners"])
+        ejected.update(name.split()[0] for name in outcome["cheaters"])
+        for move in moves:
+            thought[move.player.name.split()[0]].append(1000 * move.seconds)
+    print(f"{' '.join(kinds)}: {games} games")
     for kind, count in Counter(kinds).items():
         times = thought[kind]
         print(
-            f"  {kind:8} x{count} wins {wins[kind] / games:6.1%} (its share by chance {count / len(kinds):4.0%}),"
-            f" ejected {ejected[kind] / games / count:4.0%} of games,"
-            f" thinks {1000 * sum(times) / len(times):.1f} ms, {1000 * max(times):.0f} ms at most"
+            f"  {kind:8} x{count}  wins {wins[kind] / games:6.1%} (by chance {count / len(kinds):3.0%}),"
+            f"  ejected in {ejected[kind] / games / count:4.0%},"
+            f"  thinks {sum(times) / len(times):.1f} ms, {max(times):.0f} ms at most",
+            flush=True,
         )
 
 
 def speed(games: int) -> None:
-    """Print how many games a second the rules carry: the moves are known, only the rules run."""
-    recordings = []
-    for seed in range(35):
-        moves: list[tuple[int, dict[str, Any] | None]] = []
-        players: list[Someone] = []
-        for i in range(5):
-            players.append(Someone(str(i), tsuro.free_token(players)))
-        minds = [PLAYERS["second"](player.name, seed) for player in players]
-        table = tsuro.deal(tsuro.start(players), seed)
-        for i, player in enumerate(players):
-            table = tsuro.deal(table, 3)
-            holes = minds[i].initial(tsuro.board(table), tsuro.hand(table), player.token)[1]
-            del holes["token"]
-            moves.append((i, holes))
-            table = tsuro.begin(table, player, **holes)
-        while not tsuro.over(table):
-            for i, player in enumerate(players):
-                if tsuro.playing(table, player):
-                    table = tsuro.deal(table, 2)
-                    holes = minds[i].intermediate(tsuro.board(table), tsuro.hand(table), player.token)[1]
-                    moves.append((i, holes))
-                    table = tsuro.place(table, player, **holes)
-        recordings.append((players, moves))
-    begun, count = time.perf_counter(), 0
+    """Print how many games a second the rules carry: the moves are known, so only the rules run."""
+    known = [play(["second"] * 5, seed)[1] for seed in range(35)]
+    players = seated([f"second {number}" for number in range(5)])
+    begun, placements = time.perf_counter(), 0
     for game in range(games):
-        players, moves = recordings[game % 35]
         table = tsuro.deal(tsuro.start(players), game % 35)
-        for i, holes in moves:
-            player = players[i]
-            assert holes is not None
-            first = "port" in holes
+        for move in known[game % 35]:
+            first, holes, player = "port" in move.holes, move.holes, move.player
             table = tsuro.deal(table, 3 if first else 2)
             tsuro.board(table), tsuro.hand(table)
             if first:
-                assert tsuro.may_start(table, player, **holes)
-                table = tsuro.begin(table, player, **holes)
+                tile, port, x, y = holes["tile"], holes["port"], holes["x"], holes["y"]
+                assert tsuro.may_start(table, player, tile, port, x, y)
+                table = tsuro.begin(table, player, tile, port, x, y)
             else:
+                tile, x, y = holes["tile"], holes["x"], holes["y"]
                 assert tsuro.playing(table, player)
-                assert tsuro.may_place(table, player, **holes)
-                table = tsuro.place(table, player, **holes)
-            count += 1
+                assert tsuro.may_place(table, player, tile, x, y)
+                table = tsuro.place(table, player, tile, x, y)
+            placements += 1
         tsuro.result(table)
     took = time.perf_counter() - begun
-    print(f"rules alone: {games / took:.0f} games of five a second, {1e6 * took / count:.1f} us a placement")
+    print(
+        f"rules alone: {games / took:.0f} games of five players a second, {1e6 * took / placements:.1f} us a placement"
+    )
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--games", type=int, default=200)
-    arguments.add_argument("lineups", nargs="*", default=["strong,second,second", "strong,first,first"])
+    arguments.add_argument("lineups", nargs="*", default=LINEUPS, help="kinds of players, with commas between")
     given = arguments.parse_args()
     for lineup in given.lineups:
         tournament(lineup.split(","), given.games)
-    speed(300)
+    speed(500)
 
 
 if __name__ == "__main__":

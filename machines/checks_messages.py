@@ -355,7 +355,8 @@ def check_peers(flow: RoleFlow, machine: Machine, speakers: Speakers, problems: 
 
     Only what answers a peer has one at hand: who spoke, was lost or is late, or the one a state awaits.
     Bad: in a server, ``asked: {send: MOVE_REQ, receive: {MOVE: …}}``. Mended: ``await: player`` beside them. Bad:
-    ``each: player in players``, ``send: STARTED``. Mended: ``send: {player: STARTED}``.
+    ``each: player in players``, ``send: STARTED``. Mended: ``send: {player: STARTED}``. A door that lists messages of
+    those seated says ``await: players`` too.
     """
     if flow.one_peer:
         return
@@ -371,6 +372,9 @@ def check_peers(flow: RoleFlow, machine: Machine, speakers: Speakers, problems: 
                 if listens or (state.ask is None and (answers.closed is not None or answers.invalid is not None)):
                     text = f"the state {state.name!r} does not say for whom it waits"
                     problems.add(state.place, "A337", text, f"{flow.role.name} has several peers: add 'await: PEER'")
+            elif kind(state) == "accept" and _listed(flow, answers):
+                text = f"the state {state.name!r} lists messages, but does not say whose: none of those seated is heard"
+                problems.add(state.place, "A337", text, "add 'await' with the name after 'as'")
             _check_sends(state.steps, problems)
             for event, choice in answers.choices():
                 if not speakers.has_peer(machine, state, event):

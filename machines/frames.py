@@ -100,7 +100,7 @@ class Frame:
     moments: list[Moment] | None = None  # the state's ``after`` and ``every``
     standing: list[Moment] | None = None  # those of the machine's ``always``
     question: int | None = None
-    calls = 0
+    calls: dict[str, int] | None = None  # how often each machine was called from here
     tally: dict[str, int] | None = None
     rates: dict[str, deque[float]] | None = None
     path_text: str | None = None
@@ -122,13 +122,25 @@ class Frame:
 
     @property
     def path(self) -> str:
-        """Where the frame stands in the tree of calls: ``main.series[3].game[1]``. The number tells calls apart."""
+        """Where the frame stands in the tree of calls: ``main.series[3].game[1]``.
+
+        The number counts the calls of one machine by one other from 0, loops that are entered again included; for a
+        sign-up it is that of its peer.
+        """
         text = self.path_text
         if text is None:
             name = self.table.name
             text = name if self.parent is None else f"{self.parent.path}.{name}[{self.ordinal}]"
             self.path_text = text
         return text
+
+    def number_calls(self, machine: str, count: int = 1) -> int:
+        """Count so many more calls of a machine from here; return the number of the first of them."""
+        if self.calls is None:
+            self.calls = {}
+        first = self.calls.get(machine, 0)
+        self.calls[machine] = first + count
+        return first
 
     def children(self) -> Iterator[Frame]:
         """Yield the frames called from here, oldest first."""
@@ -207,12 +219,13 @@ class Loop:
     its own past left them: ``past[i]`` holds the items that it comes after, directly or through others.
     """
 
-    __slots__ = ("base", "done", "first", "index", "items", "past", "results", "running", "width")
+    __slots__ = ("base", "done", "first", "index", "items", "offset", "past", "results", "running", "width")
 
     def __init__(self, items: tuple[Any, ...], width: int, base: list[Any]) -> None:
         self.items = items
         self.width = width
         self.index = -1
+        self.offset = 0  # the number of the first item's call
         self.first = 0  # side by side, every item before it has been started
         self.base = base
         self.running: dict[int, Frame] = {} if width else _NONE_RUNNING

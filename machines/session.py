@@ -24,10 +24,10 @@ from machines.effects import Effect, Heard, Note, Pause, Resume
 from machines.frames import FAULT, LOST, MESSAGE, Frame, Moment, Seat, peers_in
 from machines.framing import FrameError, make_framer
 from machines.model import Early
+from machines.shapes import Mismatch
 from machines.steps import peers
 from machines.table import ACCEPT, WAIT, Layer, Program, Reader
 from machines.tree import Tree, layers
-from machines.shapes import Mismatch
 from machines.values import Peer
 
 Hearer = tuple[Frame, Layer]
@@ -199,12 +199,12 @@ class Session(Tree):
             if self.lonely:
                 frame = self.lonely.pop(0)
                 if frame.alive and frame.empty_told and frame.node.kind == WAIT:
-                    self._new_event()
+                    self._new_event(fresh=False)
                     self._fault(frame, ".closed", None, "closed", "nobody is left in the group it awaits")
             elif self.ready:
                 seat = self.ready.pop(0)
                 if seat.inbox or seat.dropped:
-                    self._new_event()
+                    self._new_event(fresh=bool(seat.inbox) and seat.inbox[0][0] != LOST)
                     if self._take(seat):
                         if seat.more:
                             self._cut(seat)
@@ -215,10 +215,16 @@ class Session(Tree):
             else:
                 return
 
-    def _new_event(self) -> None:
+    def _new_event(self, *, fresh: bool) -> None:
+        """Begin another event of this input. One that is not ``fresh`` was made by the session itself.
+
+        Those share the bound on silent steps: a peer that is gone answers every wait at once, and a clock of no
+        seconds rings at once, so a machine that waits for them again and again would never come to rest.
+        """
         self.event_mark = len(self.effects)
-        self.steps = 0
-        self.failures = 0
+        if fresh:
+            self.steps = 0
+            self.failures = 0
 
     def _new_seat(self, role: str, *, accepted: bool) -> Seat:
         seat = Seat(len(self.seats), role, make_framer(self.program.wire), accepted=accepted)
@@ -360,7 +366,7 @@ class Session(Tree):
                 if reader[1].name in names:
                     holes = reader[1].read(value)
                     assert holes is not None, "it was read before"
-                    self._new_event()
+                    self._new_event(fresh=True)
                     if not self._heard(frame, layer, reader, seat, holes):
                         return False
                     self.settle()
@@ -517,9 +523,9 @@ class Session(Tree):
         boundary = self.signing_up(frame)
         inner = True
         for holder, layer in layers(frame):
-            if event in layer.events and (inner or seat is None or self._hears(holder, layer, seat, held=True)):
-                if self.fire(holder, layer, layer.prefix + event, peer, reason):
-                    return
+            heard = event in layer.events and (inner or seat is None or self._hears(holder, layer, seat, held=True))
+            if heard and self.fire(holder, layer, layer.prefix + event, peer, reason):
+                return
             inner = False
             if holder is boundary and (layer is holder.table.always or holder.table.always is None):
                 break
@@ -534,12 +540,13 @@ class Session(Tree):
 
     def _ring(self, now: float, *, inclusive: bool) -> None:
         """Let the clocks that are due ring, by deadline and age; messages already read came first."""
+        oldest_new = self.serial
         while self.ended is None:
-            due, _, ring = min(self._clocks(), key=lambda clock: clock[:2], default=(inf, 0, None))
+            due, serial, ring = min(self._clocks(), key=lambda clock: clock[:2], default=(inf, 0, None))
             if ring is None or due > now or (due == now and not inclusive):
                 self.earliest = due
                 return
-            self._new_event()
+            self._new_event(fresh=serial <= oldest_new)
             ring()
             self._drain()
 
@@ -567,10 +574,10 @@ class Session(Tree):
         frame.deadline = inf
         node = frame.node
         accept = node.accept
-        if accept is not None and frame.accepting is not None:
-            if accept.seats is not None and len(frame.slots[accept.slot]) >= frame.accepting.low:
-                self.close_door(frame)
-                return
+        door = frame.accepting if accept is not None and accept.seats is not None else None
+        if accept is not None and door is not None and len(frame.slots[accept.slot]) >= door.low:
+            self.close_door(frame)  # there are enough
+            return
         seat = frame.hears[0] if node.kind == WAIT and len(frame.hears) == 1 else None
         self._fault(frame, ".timeout", seat, "late")
 
@@ -599,6 +606,23 @@ class Session(Tree):
         self.event_mark = len(self.effects)
         return frame
 
+    def _named(self, reader: Reader, given: Mapping[str, Any]) -> tuple[tuple[Reader, tuple[Any, ...]] | None, str]:
+        """Read an answer of a message's name and its holes, those with a default left out at will; or say why not."""
+        shape = reader[1]
+        message = self.program.spec.messages[shape.name]
+        values = {hole.name: hole.default for hole in message.holes if hole.optional}
+        values.update(given)
+        strange = [hole for hole in values if hole not in shape.holes]
+        missing = [hole for hole in shape.holes if hole not in values]
+        if strange or missing:
+            wrong = f"has no {strange[0]!r}" if strange else f"wants {missing[0]!r}"
+            return None, f"{shape.name} {wrong}: it takes {', '.join(shape.holes) or 'nothing'}"
+        try:
+            holes = shape.read(shape.build([values[hole] for hole in shape.holes]))
+        except Mismatch as error:
+            return None, f"{shape.name}: {error}"
+        return ((reader, holes), "") if holes is not None else (None, f"{shape.name}: it would be read as another")
+
     def _judge(self, frame: Frame, value: Any) -> None:
         """Judge a player's answer as a peer's message would be."""
         layer = frame.node.layer
@@ -606,21 +630,13 @@ class Session(Tree):
         why = "no message is like it"
         match value:
             case (str() as name, Mapping() as given) if name in layer.answers:
-                reader = layer.answers[name]
-                shape = reader[1]
-                try:
-                    holes = shape.read(shape.build([given[hole] for hole in shape.holes]))
-                    found = (reader, holes) if holes is not None else None
-                except KeyError as error:
-                    why = f"{name} wants {error}"
-                except Mismatch as error:
-                    why = f"{name}: {error}"
-            case _:
-                for reader in layer.answers.values():
-                    holes = reader[1].read(value)
-                    if holes is not None:
-                        found = (reader, holes)
-                        break
+                found, why = self._named(layer.answers[name], given)
+        if found is None:  # it may be a body, even one that begins with a message's name
+            for reader in layer.answers.values():
+                holes = reader[1].read(value)
+                if holes is not None:
+                    found = (reader, holes)
+                    break
         if found is None:
             text = f"the player's answer to {frame.node.name} is malformed: {why}"
             self.effects.append(Note("warning", text))

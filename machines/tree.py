@@ -35,9 +35,9 @@ class FailedError(Exception):
 class Tree:
     """A session without its inputs."""
 
-    __slots__ = ("asked", "counted", "drops", "earliest", "effects", "ended", "event_mark", "failures", "lonely", "my", "now",
-                 "over_limit", "program", "questions", "ready", "root", "seats", "seed", "serial", "speaker", "steps",
-                 "transitions", "work")  # fmt: skip
+    __slots__ = ("asked", "counted", "drops", "earliest", "effects", "ended", "event_mark", "failures", "lonely", "my",
+                 "now", "over_limit", "program", "questions", "ready", "root", "seats", "seed", "serial", "speaker",
+                 "steps", "transitions", "work")  # fmt: skip
 
     def __init__(self, program: Program, seed: int, my: Mapping[str, Any]) -> None:
         self.program = program
@@ -368,7 +368,7 @@ class Tree:
                 return
             if kind == CALL:
                 self._start_clocks(frame, node)
-                self._call(frame, node, frame.slots, frame.calls)
+                self._call(frame, node, frame.slots, frame.number_calls(node.run[0]))  # type: ignore[index]
                 return
             if kind == ACCEPT:
                 self._enter_accept(frame, node)
@@ -419,12 +419,12 @@ class Tree:
         value = node.awaits(frame.slots)  # type: ignore[misc]
         if type(value) is Peer:
             seat = self.seats[value.number]
-            if seat.holder is not frame:
+            if seat.holder is not frame or len(frame.hears) != 1:
                 self._let_go(frame)
                 self._hold(frame, seat)
                 frame.hears = (seat,)
             if seat.inbox or seat.silent:
-                if afresh and seat.silent and not seat.inbox:
+                if (afresh or not seat.closed_told) and seat.silent and not seat.inbox:
                     seat.inbox.append((LOST, None, self.now))
                 if seat.inbox:
                     self.ready.append(seat)
@@ -450,9 +450,8 @@ class Tree:
 
     def _hold(self, frame: Frame, seat: Seat) -> None:
         holder = seat.holder
-        if holder is not None and holder is not frame and holder.alive:
-            if not _within(frame, holder):
-                raise FailedError(f"{holder.path} awaits peer {seat.number} already: side by side only one may")
+        if holder is not None and holder is not frame and holder.alive and not _within(frame, holder):
+            raise FailedError(f"{holder.path} awaits peer {seat.number} already: side by side only one may")
         seat.holder = frame
 
     def _ask(self, frame: Frame, node: Node) -> None:
@@ -461,7 +460,12 @@ class Tree:
         self.asked += 1
         frame.question = self.asked
         self.questions[self.asked] = frame
-        seconds = frame.deadline - self.now if frame.deadline != inf else None
+        deadline = inf
+        at: Frame | None = frame
+        while at is not None:  # the call that it decides in may have less time than the state
+            deadline = min(deadline, at.deadline)
+            at = at.parent
+        seconds = deadline - self.now if deadline != inf else None
         self.effects.append(Ask(self.asked, question, arguments, answers, seconds))
 
     # -- calls and loops ---------------------------------------------------------------------------------------------
@@ -476,7 +480,6 @@ class Tree:
 
     def _call(self, frame: Frame, node: Node, slots: list[Any], ordinal: int) -> None:
         name, arguments = node.run  # type: ignore[misc]
-        frame.calls += 1
         child = self.new_frame(name, arguments(slots), frame, ordinal)
         frame.child = child
         self.work.append(child)
@@ -494,6 +497,8 @@ class Tree:
             if type(width) is not int or width < 1:
                 raise FailedError(f"parallel: {width!r} is not a whole number from 1 on")
         frame.loop = Loop(items, width, frame.slots[:] if width else [])
+        if node.run is not None:
+            frame.loop.offset = frame.number_calls(node.run[0], len(items))
         if width:
             self._start_clocks(frame, node)  # side by side there is one clock, for all of them
             self._start_items(frame, node, frame.loop)
@@ -519,7 +524,7 @@ class Tree:
                 node.entry(slots)
             if node.run is not None:
                 self._start_clocks(frame, node)
-                self._call(frame, node, slots, loop.index)
+                self._call(frame, node, slots, loop.offset + loop.index)
                 return
             if each.until is not None and each.until(slots):
                 loop.index = len(loop.items)
@@ -546,7 +551,7 @@ class Tree:
             if node.entry is not None:
                 node.entry(view)
             name, arguments = node.run
-            child = self.new_frame(name, arguments(view), frame, index)
+            child = self.new_frame(name, arguments(view), frame, loop.offset + index)
             loop.running[index] = child
             started.append(child)
         self.work.extend(reversed(started))
@@ -587,9 +592,10 @@ class Tree:
         try:
             loop = parent.loop
             if loop is not None and loop.width:
-                del loop.running[frame.ordinal]
-                loop.done.add(frame.ordinal)
-                loop.results[frame.ordinal] = frame.result
+                index = frame.ordinal - loop.offset
+                del loop.running[index]
+                loop.done.add(index)
+                loop.results[index] = frame.result
                 self._start_items(parent, node, loop)
                 return
             parent.child = None

@@ -125,7 +125,7 @@ class Table:
         return "\n".join([f"round {self.round}", str(self.board), *map(str, self.seats)])
 
 
-# Setting up ---------------------------------------------------------------------------------------------------------
+# Setting up ----------------------------------------------------------------------------------------------------------
 
 
 def free_token(players: Iterable[Player]) -> str:
@@ -183,7 +183,7 @@ def hand(table: Table) -> tuple[Tile, ...]:
     return table.hand
 
 
-# Moves --------------------------------------------------------------------------------------------------------------
+# Moves ---------------------------------------------------------------------------------------------------------------
 
 
 def may_start(table: Table, player: Player, tile: Shape, port: str, x: int, y: int) -> bool:
@@ -262,7 +262,7 @@ def eject(table: Table, player: Player) -> Table:
     return Table(table.board, tuple(seats), table.hand, table.dealt, number, index)
 
 
-# The state of the game ----------------------------------------------------------------------------------------------
+# The state of the game -----------------------------------------------------------------------------------------------
 
 
 def playing(table: Table, player: Player) -> bool:
@@ -333,13 +333,17 @@ def legal_places(board: Board, hand: Hand, spot: int) -> tuple[Tile, ...]:
     return () if BESIDE[spot] == OFF else _options(board, hand, BESIDE[spot])
 
 
-# How it is worked out -----------------------------------------------------------------------------------------------
+# How it is worked out ------------------------------------------------------------------------------------------------
 
 
 def _index(table: Table, player: Player) -> int:
     """Return the player's place in turn order, or -1."""
     for index, seat in enumerate(table.seats):
-        if seat.player is player or seat.player == player:
+        # Almost always the very same object; comparing every seat for equality would take longer than the move.
+        if seat.player is player:
+            return index
+    for index, seat in enumerate(table.seats):
+        if seat.player == player:
             return index
     return -1
 

@@ -24,7 +24,7 @@ from machines.model import Spec
 from machines.session import Program, Session
 from runtime.client import Address, join
 from runtime.host import JournalWriter
-from runtime.players import Player, derived_seed, open_player
+from runtime.players import Arguments, Player, derived_seed, open_player
 from runtime.server import serve
 
 if TYPE_CHECKING:
@@ -62,6 +62,25 @@ class GameResult:
     ended: Ended | None
     players: tuple[Outcome, ...]
     seconds: float
+
+
+class Paced:
+    """A player who waits before each decision, so that a person can follow the game."""
+
+    def __init__(self, player: Player, seconds: float) -> None:
+        self._player = player
+        self._seconds = seconds
+
+    async def decide(
+        self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
+    ) -> Any:
+        """See `Player.decide`; the wait counts against ``seconds``."""
+        await anyio.sleep(self._seconds)
+        return await self._player.decide(question, arguments, messages, seconds)
+
+    def heard(self, message: str, holes: dict[str, Any]) -> None:
+        """See `Player.heard`."""
+        self._player.heard(message, holes)
 
 
 class WatchedSession(Session):
@@ -125,12 +144,13 @@ async def play(
     journal: JournalWriter | None = None,
     observe: Callable[[Effect], None] | None = None,
     terminal: Terminal | None = None,
+    pace: float = 0.0,
 ) -> GameResult:
     """Play a game and return how it ended.
 
     ``server`` is the role whose session is the game, ``client`` the players' role. ``observe`` sees the effects of
     the server's session, ``journal`` its inputs; a server with a session for each connection has no journal here.
-    ``terminal`` is where people are asked.
+    ``terminal`` is where people are asked. Players wait ``pace`` seconds before each decision, for who watches.
 
     Raises:
         PlayerKindError: a player cannot be made.
@@ -144,7 +164,8 @@ async def play(
         for index, seat in enumerate(seats):
             for role in game.deciders():
                 made = open_player(seat.kind, spec=spec, name=seat.name, seed=seat.seed, terminal=terminal)
-                players[index, role] = await opened.enter_async_context(made)
+                player = await opened.enter_async_context(made)
+                players[index, role] = Paced(player, pace) if pace and seat.kind != "human" else player
         async with anyio.create_task_group() as tasks:
             try:
                 await game.run(tasks, seats, players, seed, journal, observe)
@@ -189,10 +210,10 @@ class _Game:
         shared: dict[str, Address] = {}
         for role in self.programs[self.client].connects:
             if not self.programs[role].per_connection:
-                watched: dict[str, Any] = {"journal": journal, "observe": observe, "make_session": self._made, "game": True}
-                shared[role] = await self._listen(
-                    tasks, self.programs[role], seed=seed, **(watched if role == self.server else {})
-                )
+                how: dict[str, Any] = {"seed": seed}
+                if role == self.server:
+                    how |= {"journal": journal, "observe": observe, "make_session": self._made, "game": True}
+                shared[role] = await self._listen(tasks, self.programs[role], **how)
         for index, seat in enumerate(seats):
             addresses = dict(shared)
             for role in self.programs[self.client].connects:

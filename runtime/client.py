@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+import anyio
 from anyio.abc import TaskGroup
 
 from machines.effects import Effect, Ended
 from machines.session import Program, Session
-from runtime.clock import make_clock
-from runtime.host import JournalWriter, open_host, run_in_group, warn_of_lag
+from runtime.clock import make_clock, warn_of_lag
+from runtime.host import JournalWriter, open_host
 from runtime.players import Player
-from runtime.streams import CannotConnectError, Connection, connect
+from runtime.streams import CannotConnectError, Connection, NetworkError, connect
 
 Address = tuple[str, int]
 """A host's name or number, and a port."""
@@ -64,6 +65,23 @@ async def join(
             warn_of_lag(clock, host.name)
 
     return await run_in_group(run)
+
+
+async def run_in_group(run: Callable[[TaskGroup], Awaitable[Ended]]) -> Ended:
+    """Return what ``run`` returns, given a task group for as long as it runs.
+
+    Raises:
+        NetworkError: ``run`` raised it; bare, not in a group of exceptions.
+    """
+    async with anyio.create_task_group() as tasks:
+        try:
+            outcome: Ended | NetworkError = await run(tasks)
+        except NetworkError as error:
+            outcome = error
+        tasks.cancel_scope.cancel()
+    if isinstance(outcome, NetworkError):
+        raise outcome
+    return outcome
 
 
 async def connect_all(

@@ -9,14 +9,19 @@ Times are those of the running event loop, so tests may use a virtual one.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from math import inf
-from typing import Protocol
+from typing import Final, Protocol
 
 import anyio
 import anyio.lowlevel
 from anyio.abc import TaskGroup
+
+log = logging.getLogger("accord.session")
+
+LAG_SECONDS: Final = 0.1  # From here on a late loop is worth a warning: the shortest limits of games are seconds.
 
 
 class Alarm(Protocol):
@@ -51,6 +56,12 @@ def make_clock(tasks: TaskGroup) -> Clock:
         return LoopClock(asyncio.get_running_loop())
     except RuntimeError:
         return TaskClock(tasks)
+
+
+def warn_of_lag(clock: Clock, name: str) -> None:
+    """Say so in the log if this host was too busy to be fair to its peers."""
+    if clock.lag_max > LAG_SECONDS:
+        log.warning("%s: this host was busy: something waited for %.0f ms", name, clock.lag_max * 1000)
 
 
 class LoopClock:

@@ -15,7 +15,7 @@ connections are closed, and other sessions go on.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import inf
 from typing import Any, Final, Protocol
@@ -28,7 +28,7 @@ from machines.session import Program, Session
 from runtime.clock import Clock
 from runtime.journal import FLUSH_SECONDS, Kind
 from runtime.players import DecisionError, EndlessAnswer, Player, RawAnswer, Vanish
-from runtime.streams import Connection, NetworkError
+from runtime.streams import Connection
 
 log = logging.getLogger("accord.session")
 
@@ -36,7 +36,6 @@ log = logging.getLogger("accord.session")
 # itself (FLUSH_SECONDS, LINGER_SECONDS), this is the end of all patience.
 DRAIN_SECONDS: Final = 5.0
 CANCEL_DRAIN_SECONDS: Final = 1.5  # the same when somebody wants it to stop now; longer than LINGER_SECONDS
-LAG_SECONDS: Final = 0.1  # from here on a late loop is worth a warning
 _LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -164,12 +163,7 @@ class Host:
             self._broke("bytes", now, error, {"peer": seat, "data": chunk})
             return
         if self._journal is not None:
-            lag = self._clock.now() - now
-            self._journal.write(
-                "bytes", now, session.took, effects, session=self._number, peer=seat, data=chunk, lag=lag
-            )
-            if self._flush_at == inf:
-                self._flush_at = now + FLUSH_SECONDS
+            self._write("bytes", now, effects, {"peer": seat, "data": chunk, "lag": self._clock.now() - now})
         self._carry_out(effects)
         self._set_alarm()
 
@@ -206,11 +200,20 @@ class Host:
             self._broke(kind, now, error, what)
             return
         if self._journal is not None:
-            self._journal.write(kind, now, self.session.took, effects, session=self._number, **what)
-            if self._flush_at == inf:
-                self._flush_at = now + FLUSH_SECONDS
+            self._write(kind, now, effects, what)
         self._carry_out(effects)
         self._set_alarm()
+
+    def _write(self, kind: Kind, now: float, effects: Sequence[Effect], what: Mapping[str, Any]) -> None:
+        assert self._journal is not None, "there is a journal to write to"
+        try:
+            self._journal.write(kind, now, self.session.took, effects, session=self._number, **what)
+        except Exception as error:
+            log.error("%s: the journal failed and is not kept any more: %s", self.name, _said(error))
+            self._journal = None
+            return
+        if self._flush_at == inf:
+            self._flush_at = now + FLUSH_SECONDS
 
     def _set_alarm(self) -> None:
         if self.ended is not None:
@@ -371,7 +374,7 @@ class Host:
         """The session raised: nothing of the input was done."""
         failed = _fault(error)
         if self._journal is not None:
-            self._journal.write(kind, now, (), [Ended(None, failed)], session=self._number, **what)
+            self._write(kind, now, [Ended(None, failed)], what)
         self._fail(error)
 
     def _fail(self, error: Exception) -> None:
@@ -409,29 +412,6 @@ def open_host(
         seed=seed,
         my=my,
     )
-
-
-async def run_in_group(run: Callable[[TaskGroup], Awaitable[Ended]]) -> Ended:
-    """Return what ``run`` returns, given a task group for as long as it runs.
-
-    Raises:
-        NetworkError: ``run`` raised it; bare, not in a group of exceptions.
-    """
-    async with anyio.create_task_group() as tasks:
-        try:
-            outcome: Ended | NetworkError = await run(tasks)
-        except NetworkError as error:
-            outcome = error
-        tasks.cancel_scope.cancel()
-    if isinstance(outcome, NetworkError):
-        raise outcome
-    return outcome
-
-
-def warn_of_lag(clock: Clock, name: str) -> None:
-    """Say so in the log if this host was too busy to be fair to its peers."""
-    if clock.lag_max > LAG_SECONDS:
-        log.warning("%s: this host was busy: something waited for %.0f ms", name, clock.lag_max * 1000)
 
 
 def _said(error: Exception) -> str:

@@ -1,8 +1,9 @@
 """A player that is a person at the terminal.
 
-If the spec's game has a view (``rules.views.<module>.shown``) the person sees the board, and if it can list the legal
-answers (``rules.players.<module>.choices``) they are explained, in pages, and picked by number. Without those the
-person fills in the holes of a message one by one, each with its type explained, checked, and asked for again.
+If the spec's game has a view (``rules.views.<module>.shown(message, holes)``) the person sees what comes as the game
+shows it, and if it can list the legal answers (``rules.players.<module>.choices(question, arguments)``) they are
+explained, in pages, and picked by number. Without those the person fills in the holes of a message one by one, each
+with its type explained, checked, and asked for again.
 """
 
 from __future__ import annotations
@@ -160,10 +161,9 @@ class Human:
             self._terminal.forget_typed_ahead()
             limit = f" ({seconds:g} s)" if seconds is not None else ""
             self._say(f"\n{self._name}, {question}{limit}\n")
-            self._show(question, arguments)
             try:
                 for choices in self._choices:
-                    listed = choices(question, arguments)
+                    listed = _listed(choices, question, dict(arguments))
                     if listed:
                         return await self._pick(listed)
                 return await self._fill_in(arguments, messages)
@@ -173,16 +173,16 @@ class Human:
 
     def heard(self, message: str, holes: dict[str, Any]) -> None:
         """Show what came; the board where the game has a view of it."""
-        if not self._show(message, tuple(holes.items())):
+        if not self._show(message, holes):
             told = ", ".join(f"{name} {_brief(value)}" for name, value in holes.items())
             self._say(f"{self._name} is told {message}{': ' + told if told else ''}\n")
 
     def _say(self, text: str) -> None:
         self._terminal.write(text)
 
-    def _show(self, name: str, arguments: Arguments) -> bool:
+    def _show(self, message: str, holes: dict[str, Any]) -> bool:
         for shown in self._views:
-            text = shown(name, arguments)
+            text = shown(message, holes)
             if text:
                 self._say(text.rstrip("\n") + "\n")
                 return True
@@ -251,6 +251,15 @@ class Human:
                 except Mismatch as mismatch:
                     wrong = wrong or mismatch
             self._say(f"that is not it: {wrong}\n")
+
+
+def _listed(choices: Callable[..., Any], question: str, arguments: dict[str, Any]) -> Sequence[tuple[str, Any]]:
+    """Return the game's legal answers; none if it does not know the question."""
+    try:
+        listed: Sequence[tuple[str, Any]] = choices(question, arguments)
+    except ValueError:
+        return ()
+    return listed
 
 
 def _readings(text: str, *, texts_first: bool) -> list[Any]:

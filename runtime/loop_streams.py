@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from anyio.abc import SocketAttribute
 
@@ -137,8 +137,7 @@ class LoopConnection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The stream is there."""
-        assert isinstance(transport, asyncio.Transport), "a TCP stream reads and writes"
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's are not derived from it
         self._transport.set_write_buffer_limits(high=UNSENT_BYTES_MAX)
         self.name = address_name(transport.get_extra_info("peername"))
         if self._accepted is not None:

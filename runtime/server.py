@@ -16,9 +16,9 @@ from anyio.abc import TaskGroup
 
 from machines.effects import Effect, Ended
 from machines.session import Program, Session
-from runtime.client import Address, connect_all
-from runtime.clock import make_clock
-from runtime.host import Host, JournalWriter, open_host, run_in_group, warn_of_lag
+from runtime.client import Address, connect_all, run_in_group
+from runtime.clock import make_clock, warn_of_lag
+from runtime.host import Host, JournalWriter, open_host
 from runtime.players import Player, derived_seed
 from runtime.streams import CannotConnectError, Connection, listen
 

@@ -7,7 +7,7 @@ before a person.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from random import Random as Chance
 from typing import Any
 
@@ -180,10 +180,10 @@ PLAYERS: dict[str, type] = {
 DEFAULT = "second"
 
 
-# For a person -------------------------------------------------------------------------------------------------------
+# For a person --------------------------------------------------------------------------------------------------------
 
 
-def choices(question: str, arguments: Mapping[str, Any]) -> list[tuple[str, Answer]]:
+def choices(question: str, arguments: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> list[tuple[str, Answer]]:
     """Return every legal answer with what it does in words, for a person to choose from.
 
     ``arguments`` are the question's, by name: board, hand or tiles, token. First placements come by square, clockwise
@@ -192,6 +192,7 @@ def choices(question: str, arguments: Mapping[str, Any]) -> list[tuple[str, Answ
     Raises:
         ValueError: there is no such question, or the token cannot be asked for it.
     """
+    arguments = dict(arguments)
     here, token = read_board(arguments["board"]), arguments["token"]
     match question:
         case "initial":

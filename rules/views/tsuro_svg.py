@@ -18,6 +18,8 @@ WIDTH = PANEL_X + 300
 HEIGHT = 2 * MARGIN + SIDE * SQUARE
 PAINT = {"white": "#ffffff", "black": "#16181d", "red": "#d62839", "green": "#1f9d55", "blue": "#2563eb"}
 FADED = "#9a948a"
+GROUND = "#f7f2e7"
+LINE_CHARACTERS = 26  # What fits beside the board in the larger letters.
 # Where a port lies on its tile, and which way is inwards; both in squares.
 PLACES = ((1, 0), (2, 0), (3, 1), (3, 2), (2, 3), (1, 3), (0, 2), (0, 1))
 INWARDS = ((0, 1), (-1, 0), (0, -1), (1, 0))
@@ -55,10 +57,11 @@ def board_svg(
         BoardError: the board cannot be one of the game.
     """
     here = read_board(board)
+    size = f'width="{WIDTH:g}" height="{HEIGHT:g}" viewBox="0 0 {WIDTH:g} {HEIGHT:g}"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH:g}" height="{HEIGHT:g}"'
-        f' viewBox="0 0 {WIDTH:g} {HEIGHT:g}"><title>{_safe(title)}</title><style>{STYLE}</style>',
-        f'<rect width="{WIDTH:g}" height="{HEIGHT:g}" fill="#f7f2e7"/>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size}>',
+        f"<title>{_safe(title)}</title><style>{STYLE}</style>",
+        f'<rect width="{WIDTH:g}" height="{HEIGHT:g}" fill="{GROUND}"/>',
     ]
     for i in range(SIDE):
         middle = MARGIN + (i + 0.5) * SQUARE
@@ -77,3 +80,161 @@ def board_svg(
     parts.append(_panel(here, title, round_number, turn, names or {}, ejected, hand, chosen, ranking, cheaters))
     parts.append("</svg>\n")
     return "\n".join(parts)
+
+
+def _corner(x: int, y: int) -> tuple[float, float]:
+    return MARGIN + x * SQUARE, MARGIN + y * SQUARE
+
+
+def _point(port: int, left: float, top: float, size: float) -> tuple[float, float]:
+    across, down = PLACES[port]
+    return left + across * size / 3, top + down * size / 3
+
+
+def _curve(entry: int, leave: int, left: float, top: float, size: float) -> str:
+    """Return the path data from one port of a tile to another: straight in from the edge, then round."""
+    (x1, y1), (x2, y2) = _point(entry, left, top, size), _point(leave, left, top, size)
+    # Ports near each other need a short bend, or the path would swing across the whole tile.
+    bend = max(0.45 * ((x1 - x2) ** 2 + (y1 - y2) ** 2) ** 0.5, 0.26 * size)
+    (dx1, dy1), (dx2, dy2) = INWARDS[entry // 2], INWARDS[leave // 2]
+    return (
+        f"M{x1:.1f} {y1:.1f}C{x1 + bend * dx1:.1f} {y1 + bend * dy1:.1f}"
+        f" {x2 + bend * dx2:.1f} {y2 + bend * dy2:.1f} {x2:.1f} {y2:.1f}"
+    )
+
+
+def _tile(tile: Any, left: float, top: float, size: float) -> str:
+    """Return a square: the empty board, or a tile with its four paths, each over a groove that shows which is above."""
+    kind = "empty" if tile is None else "tile"
+    parts = [f'<rect class="{kind}" x="{left:g}" y="{top:g}" width="{size:g}" height="{size:g}"/>']
+    for start, end in tile or ():
+        data = _curve(PORTS.index(start), PORTS.index(end), left, top, size)
+        parts.append(f'<path class="groove" d="{data}"/><path class="path" d="{data}"/>')
+    return "".join(parts)
+
+
+def _travel(here: Board, start: Start, ejected: bool) -> str:
+    """Return the path that a token has walked, in its colour, one curve a tile crossed."""
+    passed = here.trail(start)
+    data = ""
+    for entry, leave in zip(passed[::2], passed[1::2], strict=True):
+        _, x, y = port_of(entry)
+        data += _curve(entry % 8, leave % 8, *_corner(x, y), SQUARE)
+    opacity = ' opacity="0.55"' if ejected or here.stand(start)[1] != "in" else ""
+    return f'<g{opacity}><path class="rim" d="{data}"/><path class="walked" d="{data}" stroke="{PAINT[start[0]]}"/></g>'
+
+
+def _token(here: Board, start: Start, ejected: bool) -> str:
+    """Return a ring where the token began and a disc where it stands, greyed and crossed if it is out."""
+    spot, fate = here.stand(start)
+    port, x, y = start[1:]
+    began = _point(PORTS.index(port), *_corner(x, y), SQUARE)
+    _, x, y = port_of(spot)
+    stands = _point(spot % 8, *_corner(x, y), SQUARE)
+    paint = PAINT[start[0]]
+    ring = (
+        f'<circle class="token" cx="{began[0]:.1f}" cy="{began[1]:.1f}" r="5" fill="{paint}"/>'
+        f'<circle cx="{began[0]:.1f}" cy="{began[1]:.1f}" r="2" fill="{GROUND}"/>'
+    )
+    return ring + _disc(*stands, start[0], out=ejected or fate != "in")
+
+
+def _disc(x: float, y: float, token: str, *, out: bool) -> str:
+    """Return a token: a disc in its colour; one that is out is a grey disc with a core of its colour and a cross."""
+    if not out:
+        return f'<circle class="token" cx="{x:.1f}" cy="{y:.1f}" r="9" fill="{PAINT[token]}"/>'
+    return (
+        f'<circle class="token" cx="{x:.1f}" cy="{y:.1f}" r="9" fill="{FADED}"/>'
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{PAINT[token]}"/>'
+        f'<path d="M{x - 6:.1f} {y - 6:.1f}l12 12m0 -12l-12 12" stroke="#2d2a26" stroke-width="2"/>'
+    )
+
+
+def _panel(
+    here: Board,
+    title: str,
+    round_number: int | None,
+    turn: str | None,
+    names: Mapping[str, str],
+    ejected: Collection[str],
+    hand: Sequence[Any],
+    chosen: Any,
+    ranking: Sequence[Sequence[str]],
+    cheaters: Sequence[str],
+) -> str:
+    """Return what stands to the right of the board, from the top down."""
+    x, y = PANEL_X, MARGIN + 18
+    parts = [_text(x, y, _short(title), "title")]
+    if round_number is not None:
+        y += 26
+        parts.append(_text(x, y, f"round {round_number}" if round_number else "first placements", "text"))
+    y += 34
+    stands = {start[0]: here.stand(start) for start in here.starts}
+    for token in COLOURS:
+        if token not in stands and token not in names and token != turn:
+            continue
+        story, out = _story(stands.get(token), token in ejected)
+        if token == turn:
+            parts.append(f'<path d="M{x - 14:g} {y - 10:g}l9 6l-9 6z" fill="#ffb400" stroke="#2d2a26"/>')
+        parts.append(_disc(x + 9, y - 4, token, out=out))
+        parts.append(_text(x + 28, y, _short(names.get(token, token)), "head"))
+        parts.append(_text(x + 28, y + 17, story, "small"))
+        y += 44
+    if hand:
+        whose = f"offered to {turn}" if turn else "offered"
+        parts.append(_text(x, y + 8, whose, "head"))
+        y = _hand(parts, hand, chosen, x, y + 18)
+    if ranking or cheaters:
+        y += 14
+        parts.append(_text(x, y, "result", "head"))
+        place = 1
+        for group in ranking:
+            y += 21
+            parts.append(_text(x, y, _short(f"{place}. {', '.join(group)}"), "text"))
+            place += len(group)
+        if cheaters:
+            y += 21
+            parts.append(_text(x, y, _short(f"ejected: {', '.join(cheaters)}"), "text"))
+    return "\n".join(parts)
+
+
+def _hand(parts: list[str], hand: Sequence[Any], chosen: Any, x: float, y: float) -> float:
+    """Add the tiles offered, and under them the one chosen as it was laid; return where the next line goes."""
+    for i, tile in enumerate(hand):
+        parts.append(_tile(tile, x + i * 90, y, 78))
+        parts.append(_text(x + i * 90 + 39, y + 94, tile_text(tile), "small", "middle"))
+    y += 122
+    if chosen is not None:
+        parts.append(_text(x, y, "laid as", "head"))
+        parts.append(_tile(chosen, x + 90, y - 14, 78))
+        parts.append(_text(x + 129, y + 80, tile_text(chosen), "small", "middle"))
+        y += 112
+    return y
+
+
+def _story(stand: tuple[int, str] | None, ejected: bool) -> tuple[str, bool]:
+    """Return how it goes for a token in words, and whether it is out."""
+    if stand is None:
+        return ("ejected", True) if ejected else ("has not begun", False)
+    port, x, y = port_of(stand[0])
+    before = facing(stand[0])
+    if ejected:
+        return f"ejected; the token is at {port} of {x},{y}", True
+    if before is None:
+        return f"{'exited' if stand[1] == 'exited' else 'collided head on'} at {port} of {x},{y}", True
+    return f"at {port} of {x},{y}, faces {before[0]},{before[1]}", False
+
+
+def _text(x: float, y: float, text: str, kind: str, anchor: str = "start") -> str:
+    return f'<text class="{kind}" x="{x:g}" y="{y:g}" text-anchor="{anchor}">{_safe(text)}</text>'
+
+
+def _short(text: str) -> str:
+    """Return the text, or as much as fits in the panel and an ellipsis."""
+    return text if len(text) <= LINE_CHARACTERS else text[: LINE_CHARACTERS - 1] + "…"
+
+
+def _safe(text: str) -> str:
+    """Return text as XML may hold it: markup escaped, and what XML 1.0 cannot hold at all replaced."""
+    allowed = (char if char in "\t\n\r" or " " <= char <= "\ud7ff" or char >= "\ue000" else "\ufffd" for char in text)
+    return escape("".join(char if char not in "\ufffe\uffff" else "\ufffd" for char in allowed))

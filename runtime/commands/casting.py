@@ -18,6 +18,7 @@ from machines.model import (
     Role,
     Send,
     Spec,
+    State,
     Type,
 )
 from machines.settings import apply_settings
@@ -26,6 +27,7 @@ from machines.values import Range
 from runtime.commands.faults import CommandError
 from runtime.players import check_kind, default_kind
 
+PERSON_SECONDS = 300.0
 PLAYERS_MAX = 100  # In one process; each has its own connections, tasks and thread.
 
 
@@ -52,6 +54,8 @@ def cast(spec: Spec, settings: Mapping[str, str], players: int | None, kinds: Se
     ``players`` None stands for as few as the game needs, or as many as there are ``kinds``. The players for whom no
     kind is given are of the game's own choice. ``role`` is the role to play, if several connect.
 
+    With a person among them there is time to think; see `unhurried`.
+
     Raises:
         CommandError: the spec has no role for players or none that takes them in, or does not play with so many.
         PlayerKindError: there is no such player.
@@ -77,10 +81,12 @@ def cast(spec: Spec, settings: Mapping[str, str], players: int | None, kinds: Se
     chosen = (*kinds, *[default] * (count - len(kinds)))
     for kind in dict.fromkeys(chosen):
         check_kind(kind, spec)
-    narrowed = narrow(spec, spec.roles[server], count)
+    chosen_settings = {**settings, **narrow(spec, spec.roles[server], count)}
+    if "human" in chosen:
+        chosen_settings |= unhurried(spec, client, settings)
     return Cast(
-        spec=apply_settings(spec, narrowed),
-        settings={**settings, **narrowed},
+        spec=apply_settings(spec, chosen_settings),
+        settings=chosen_settings,
         server=server,
         listeners=listeners,
         client=client,
@@ -115,6 +121,30 @@ def narrow(spec: Spec, server: Role, count: int) -> dict[str, str]:
                     found[name] = str(count)
             case _:
                 pass
+    return found
+
+
+def unhurried(spec: Spec, client: str, given: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings, as text, that give a person time: limits of a program's few seconds are too short.
+
+    Those are the settings that limit a question to the client's player, and another role's wait for an answer to
+    one. None that is ``given`` already, and none that is long enough.
+    """
+    asking = [state for state in _parts(spec.roles[client], State) if state.ask is not None]
+    answers = {message for state in asking for message in state.answers.receive}
+    found: dict[str, str] = {}
+    for role in spec.roles.values():
+        for state in _parts(role, State):
+            # The wait of another role is longer than the question, as it has to hold the journey there and back.
+            seconds, text = (PERSON_SECONDS, "5 min") if role.name == client else (PERSON_SECONDS + 60, "6 min")
+            asked = state in asking if role.name == client else not answers.isdisjoint(state.answers.receive)
+            match state.within:
+                case Name(name) if asked and name in spec.settings and name not in given:
+                    setting = spec.settings[name]
+                    if setting.kind == "duration" and setting.value < seconds:
+                        found[name] = text
+                case _:
+                    pass
     return found
 
 

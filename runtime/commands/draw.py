@@ -10,11 +10,11 @@ from cyclopts import Parameter
 
 from diagrams.pictures import PictureError, render, stale, write
 from diagrams.states import machine_dot, stems
-from machines.library import load, shipped
+from machines.library import shipped
 from machines.model import Spec
 from machines.problems import near
 from runtime.commands.faults import FAILED, OK, CommandError
-from runtime.commands.options import Json, Rules, SpecName
+from runtime.commands.options import Json, Rules, SpecName, looked_at
 from runtime.commands.output import put, put_json
 
 FORMATS = ("svg", "png", "dot")
@@ -47,7 +47,7 @@ def draw(
     names = shipped() if all_ else specs
     if not names or (all_ and specs):
         raise CommandError("draw needs specs, or --all for the shipped ones: accord draw SPEC... -o FOLDER")
-    loaded = [load(name, rules=rules) for name in names]
+    loaded = [looked_at(name, rules) for name in names]
     if check:
         faults = [fault for spec in loaded for fault in stale(spec, out)]
         if json:

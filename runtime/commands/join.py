@@ -8,8 +8,10 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from machines.effects import Ended
+from machines.library import load
 from machines.values import plain
 from runtime.client import join as join_role
+from runtime.commands.casting import unhurried
 from runtime.commands.faults import FAILED, OK, CommandError
 from runtime.commands.options import (
     BackendOption,
@@ -82,6 +84,9 @@ def join(
         raise CommandError(f"{chosen} connects to {missing} too: give its address with --to {missing}=HOST:PORT")
     kind = player or default_kind(loaded_spec)
     check_kind(kind, loaded_spec)
+    if kind == "human":
+        overridden |= unhurried(loaded_spec, chosen, overridden)
+        loaded_spec = load(spec, overridden, rules)
     number = seed_of(seed)
     made = program(loaded_spec, chosen, rules)
     my = {"name": name}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from machines.library import allowed_rules, find, load, shipped, sources
-from machines.nodes import ListNode, MapNode, ScalarNode, parse_yaml
-from machines.problems import Problems, SpecError
+from machines.library import find, shipped
+from machines.problems import SpecError
 from runtime.commands.faults import OK
-from runtime.commands.options import Json
+from runtime.commands.options import Json, looked_at, missing_rules
 from runtime.commands.output import put, put_json, table
 
 
@@ -28,24 +27,11 @@ def listing(*, json: Json = False) -> int:
 
 
 def _listed(name: str) -> dict[str, Any]:
-    allowed = allowed_rules()
-    missing = [rules for rules in _rules_named(name) if rules not in allowed]
+    missing = missing_rules(name)
     facts: dict[str, Any] = {"name": name, "title": "", "roles": [], "file": str(find(name))}
     try:
-        # Nothing is imported here, so the missing ones may be vouched for: the spec is to be told of all the same.
-        spec = load(name, rules=missing)
+        spec = looked_at(name)
     except SpecError as error:
         return facts | {"runnable": False, "why_not": f"no: {len(error.problems)} problems (accord check {name})"}
     facts |= {"title": spec.title, "roles": list(spec.roles), "runnable": not missing}
     return facts | {"why_not": f"no: rules {', '.join(missing)} missing" if missing else None}
-
-
-def _rules_named(name: str) -> list[str]:
-    """Return the rules modules that a spec, or one it extends, names."""
-    found: dict[str, None] = {}
-    for path in sources(name):
-        tree = parse_yaml(path.read_text("utf-8"), str(path), Problems())
-        listed = tree.get("rules") if isinstance(tree, MapNode) else None
-        if isinstance(listed, ListNode):
-            found |= {item.text: None for item in listed.items if isinstance(item, ScalarNode)}
-    return list(found)

@@ -8,9 +8,10 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from machines.library import load, rules_modules
+from machines.library import allowed_rules, load, rules_modules, sources
 from machines.model import Spec
-from machines.problems import near
+from machines.nodes import ListNode, MapNode, ScalarNode, parse_yaml
+from machines.problems import Problems, SpecError, near
 from machines.table import Program
 from runtime.commands.faults import CommandError
 
@@ -93,13 +94,33 @@ def loaded(name: str, settings: Mapping[str, str], rules: Sequence[str]) -> Spec
         SpecError, SpecNotFound, SettingError, RulesError: see `machines.library.load` and `machines.checks.check`.
     """
     from machines.checks import check
-    from machines.problems import SpecError
 
     spec = load(name, settings, rules)
     problems = tuple(check(spec, rules_modules(spec, rules)))
     if problems:
         raise SpecError(problems)
     return spec
+
+
+def looked_at(name: str, rules: Sequence[str] = ()) -> Spec:
+    """Return a spec to be told of or drawn: its rules modules may be missing, for nothing of them is imported.
+
+    Raises:
+        SpecError, SpecNotFound: see `machines.library.load`.
+    """
+    return load(name, rules=[*rules, *missing_rules(name)])
+
+
+def missing_rules(name: str) -> list[str]:
+    """Return the rules modules that a spec, or one it extends, names and that are not allowed here."""
+    named: dict[str, None] = {}
+    for path in sources(name):
+        tree = parse_yaml(path.read_text("utf-8", "replace"), str(path), Problems())
+        listed = tree.get("rules") if isinstance(tree, MapNode) else None
+        if isinstance(listed, ListNode):
+            named |= {item.text: None for item in listed.items if isinstance(item, ScalarNode)}
+    allowed = allowed_rules()
+    return [rules for rules in named if rules not in allowed]
 
 
 def chosen_role(spec: Spec, given: str | None, fit: Sequence[str], does: str) -> str:

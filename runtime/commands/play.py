@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from typing import Annotated, Any
 
@@ -61,6 +62,7 @@ def play(
     journal: JournalPath = None,
     no_journal: NoJournal = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], help="Show nothing of the game but its result.")] = False,
+    pace: Annotated[float, Parameter(help="Seconds that players wait before each decision, to be watched.")] = 0.0,
     log: Level = "error",
     log_json: LogJson = False,
     json: Json = False,
@@ -81,7 +83,11 @@ def play(
     # Read again as the journal says it, so that a replay is of the very same spec.
     narrowed = load(spec, chosen.settings, rules)
     alone = narrowed.roles[chosen.server].machines["main"].parameters
-    progress = None if quiet else Progress(narrowed, seats)
+    if "human" in chosen.kinds and not quiet:
+        note(", ".join(f"{name} is {value}" for name, value in chosen.settings.items()))
+    # A person at the terminal sees the game by their own player's eyes.
+    watched = not quiet and "human" not in chosen.kinds
+    progress = Progress(narrowed, seats) if watched else None
 
     async def game(book: Journal | None) -> GameResult:
         return await play_game(
@@ -93,19 +99,23 @@ def play(
             seed=number,
             journal=book,
             observe=progress,
+            pace=pace,
         )
 
-    with opened_journal(
-        journal,
-        no_journal or bool(alone),
-        name=spec,
-        spec=narrowed,
-        role=chosen.server,
-        seed=number,
-        settings=chosen.settings,
-        rules=rules,
-        backend=backend,
-    ) as book:
+    with (
+        opened_journal(
+            journal,
+            no_journal or bool(alone),
+            name=spec,
+            spec=narrowed,
+            role=chosen.server,
+            seed=number,
+            settings=chosen.settings,
+            rules=rules,
+            backend=backend,
+        ) as book,
+        progress or nullcontext(),
+    ):
         result = run(partial(game, book), backend)
     failed = result.ended.failed if result.ended is not None else None
     if json:

@@ -1,43 +1,128 @@
-"""A game as it goes, on standard error: on a terminal its board in place, elsewhere a line for each message taken."""
+"""A game as it goes, on standard error: on a terminal its board in place, elsewhere a line for each move.
+
+What a message shows is the game's own business (``rules.views.<module>.shown``): text of several lines is a board, of
+one line a move. A game without a view shows its messages.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import sys
+from collections import deque
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from machines.effects import Effect, Heard, Note
+from machines.bodies import MessageShape, compile_message
+from machines.codec import Codec, Malformed
+from machines.effects import Effect, Ended, Heard, Note, Send
+from machines.framing import make_framer
 from machines.model import Spec
 from machines.values import plain
 from runtime.arena import Seated
 from runtime.commands.output import note
 from runtime.players import companions
 
+if TYPE_CHECKING:
+    from rich.live import Live
+
 TEXT_MAX = 100
+LINES_KEPT = 6  # Under the board on a terminal: the moves of one round.
 
 
 class Progress:
-    """Watches the effects of a game's session. Players join in order, so peer n is the n-th player."""
+    """Watches the effects of a game's session. Players join in order, so peer n is the n-th of ``seats``.
 
-    def __init__(self, spec: Spec, seats: Sequence[Seated]) -> None:
+    ``in_place`` keeps one board on the screen and draws it anew; otherwise lines are written one after another, and
+    the board once, at the end. To be used as a context manager.
+    """
+
+    def __init__(self, spec: Spec, seats: Sequence[Seated], *, in_place: bool | None = None) -> None:
+        self._spec = spec
         self._seats = seats
-        self._views = [view for view in companions(spec, "views") if hasattr(view, "shown")]
+        self._views = [view.shown for view in companions(spec, "views") if hasattr(view, "shown")]
+        self._in_place = sys.stderr.isatty() if in_place is None else in_place
+        self._codec = Codec(spec.wire)
+        self._shapes: dict[str, MessageShape] = {}
+        self._board = ""
+        self._lines: deque[str] = deque(maxlen=LINES_KEPT)
+        self._live: Live | None = None
+
+    def __enter__(self) -> Progress:
+        if self._in_place:
+            from rich.console import Console
+            from rich.live import Live
+
+            self._live = Live(console=Console(stderr=True), refresh_per_second=10)
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._draw()
+            self._live.stop()
+            self._live = None
 
     def __call__(self, effect: Effect) -> None:
         """Show an effect, if there is something to see in it."""
         match effect:
             case Heard(peer, message, holes):
-                note(f"{self._who(peer)}: {message} {_brief(holes)}".rstrip())
+                self._say(f"{self._who(peer)}: {self._shown(message, holes) or _brief(message, holes)}")
+            case Send(_, data, message) if self._views:
+                read = self._read(message, data)
+                text = self._shown(message, read) if read is not None else None
+                if text is not None and "\n" in text and text != self._board:
+                    self._board = text
+                    self._draw()
             case Note("warning" | "error", text, peer):
-                note(f"{'' if peer is None else self._who(peer) + ': '}{text}")
+                self._say(f"{self._who(peer)}: {text}" if peer is not None else text)
+            case Ended():
+                if self._board and self._live is None:
+                    note(self._board)
             case _:
                 pass
 
     def _who(self, peer: int) -> str:
         return self._seats[peer].name if peer < len(self._seats) else f"peer {peer}"
 
+    def _say(self, line: str) -> None:
+        if self._live is None:
+            note(line)
+        else:
+            self._lines.append(line)
+            self._draw()
 
-def _brief(holes: dict[str, Any]) -> str:
-    text = " ".join(f"{name} {msgspec.json.encode(plain(value)).decode()}" for name, value in holes.items())
+    def _draw(self) -> None:
+        if self._live is not None:
+            from rich.text import Text
+
+            self._live.update(Text("\n".join([self._board, "", *self._lines]).strip("\n")))
+
+    def _shown(self, message: str, holes: Mapping[str, Any]) -> str | None:
+        for shown in self._views:
+            text: str | None = shown(message, holes)
+            if text is not None:
+                return text
+        return None
+
+    def _read(self, message: str, data: bytes) -> dict[str, Any] | None:
+        """Return the holes of a message that was sent."""
+        if message not in self._shapes:
+            self._shapes[message] = compile_message(self._spec.messages[message], self._spec.types)
+        framer = make_framer(self._spec.wire)
+        framer.feed(data)
+        raw = framer.next()
+        try:
+            values = self._shapes[message].read(self._codec.decode(raw)) if raw is not None else None
+        except Malformed:  # a text that its own framing cannot hold
+            return None
+        return dict(zip(self._shapes[message].holes, values, strict=True)) if values is not None else None
+
+
+def _brief(message: str, holes: Mapping[str, Any]) -> str:
+    told = " ".join(f"{name} {msgspec.json.encode(plain(value)).decode()}" for name, value in holes.items())
+    text = f"{message} {told}".rstrip()
     return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 3] + "..."

@@ -8,19 +8,19 @@ from typing import Any
 import msgspec
 
 from machines.bodies import compile_message
-from machines.library import RulesError, load
+from machines.library import RulesError
 from machines.model import Body, BodyList, BodyMap, Hole, Machine, Message, Role, Setting, Spec, Text, Verbatim
 from machines.types import compile_type
 from machines.values import plain
 from runtime.commands.faults import OK
-from runtime.commands.options import Json, Rules, SpecName
+from runtime.commands.options import Json, Rules, SpecName, looked_at
 from runtime.commands.output import put, put_json, table
 from runtime.players import default_kind, kinds
 
 
 def show(spec: SpecName, /, *, rules: Rules = [], json: Json = False) -> int:  # noqa: B006 (cyclopts makes a new list)
     """Show what is in a spec: its roles and their machines, its messages, its settings, and who can play it."""
-    facts = _facts(load(spec, rules=rules))
+    facts = _facts(looked_at(spec, rules))
     if json:
         put_json(facts)
         return OK

@@ -140,7 +140,7 @@ def santorini() -> dict[str, Any]:
 
     # The relay names a worker and a square, the other two a place alone.
     def may_place(play: Play, player: Peer, wid_or_place: Any, posn: Any = None) -> bool:
-        return (wid_or_place if posn is None else posn) not in (MARKED, (5, 5))
+        return bool((wid_or_place if posn is None else posn) not in (MARKED, (5, 5)))
 
     def place(play: Play, player: Peer, wid_or_place: Any, posn: Any = None) -> Play:
         return replace(play, placed=play.placed + 1)
@@ -158,7 +158,7 @@ def santorini() -> dict[str, Any]:
         return "ab1" if play.placed < 2 else "ab2"
 
     def may_turn(play: Play, player: Peer, worker: Any, move: Any, build: Any) -> bool:
-        return worker != "no1" and move != build
+        return bool(worker != "no1" and move != build)
 
     def turn(play: Play, player: Peer, worker: Any, move: Any, build: Any) -> Play:
         return replace(play, turns=play.turns + 1, loser=other(play, player) if build is None else play.loser)

@@ -98,6 +98,7 @@ roles:
       open:
         accept: join(peer)
         as: present
+        await: present
         receive: {SAY: {send: {present: SAID}, then: stay}}
         fault: {drop: peer, then: again}
     join(peer):

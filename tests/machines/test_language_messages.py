@@ -262,7 +262,7 @@ def test_one_message_may_have_several_senders() -> None:
 # -- also, urgent ----------------------------------------------------------------------------------------------------
 
 
-@shows("also")
+@shows("also", "types")
 def test_other_bodies_are_read_as_the_same_message_and_never_written() -> None:
     client = start(
         """

@@ -242,6 +242,25 @@ def test_an_accept_without_seats_stays_open_and_hears_those_it_awaits() -> None:
     assert returned(server) == 2
 
 
+OPEN = [
+    ("within: 1 h", "A326"),  # nobody counts its seats, so its time can only run out
+    ("within: never\n                receive: {SAY: stay}", "A337"),  # whose?
+]
+
+
+@pytest.mark.parametrize(("keys", "code"), OPEN, ids=[code for _, code in OPEN])
+def test_an_open_door_says_what_happens_at_the_end_of_its_time_and_whom_it_hears(keys: str, code: str) -> None:
+    with pytest.raises(AssertionError, match=code):
+        served(
+            f"""
+              room:
+                accept: hello(peer)
+                as: members
+                {keys}
+            """
+        )
+
+
 @shows("state.accept")
 def test_an_accept_into_a_name_that_has_peers_goes_on_with_them_and_with_sign_ups_under_way() -> None:
     server = served(

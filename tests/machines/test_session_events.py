@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.machines.sketch import failure, move, said, seated, value
+from tests.harness import Run
+from tests.machines.sketch import ACTS, ENTER, failure, move, name, said, seated, text_of, value
+from tests.machines.stub_rules import module
 
 ECHO = """
 play:
@@ -99,26 +101,6 @@ def test_what_fits_nothing_here_is_invalid_and_the_reason_says_how(raw: bytes, r
     run.write(ann, raw)
 
     assert value(run) == reason
-
-
-def test_a_stream_that_cannot_be_cut_is_malformed_and_then_closed() -> None:
-    run, ann = seated(
-        """
-        play:
-          await: guests
-          within: reply
-          receive: {MOVE: stay}
-          invalid: {send: SAID(reason), then: stay}
-          closed: {return: reason}
-          timeout: {return: "'late'"}
-        """,
-        wire="message_bytes_max: 100",
-    )
-
-    run.write(ann, b"x" * 200)
-
-    assert run.heard(ann) == [said("malformed")]
-    assert value(run) == "closed"
 
 
 def test_layers_are_asked_inside_first_and_the_innermost_that_lists_the_message_answers() -> None:
@@ -311,6 +293,20 @@ def test_two_messages_in_one_write_and_one_message_in_many_are_the_same() -> Non
 
     assert whole.effects == parts.effects
     assert whole.took == parts.took
+
+
+@pytest.mark.parametrize("framing", ["lines", "json", "length"])
+def test_a_talk_is_the_same_over_every_framing(framing: str) -> None:
+    text = text_of("main:\n  door: {accept: enter(peer), as: guests, seats: 1, within: never, then: begin}\n"
+                   "  begin:\n    let:\n      ann: guests[0]\n    then: play\n"
+                   + ECHO.replace("\n", "\n  ") + ENTER)  # fmt: skip
+    run = Run(text.replace("framing: lines", f"framing: {framing}"), "server", {"acts": module("acts", ACTS)})
+    ann = run.join()
+
+    run.say(ann, name("ann"), move(1), move(2), "quit")
+
+    assert run.heard(ann) == [said(1), said(2)]
+    assert value(run) == "done"
 
 
 # -- 6. a rule that raises ---------------------------------------------------------------------------------------------

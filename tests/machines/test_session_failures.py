@@ -148,7 +148,9 @@ inner(who):
 def test_the_nearest_failed_branch_answers(at: str, result: str) -> None:
     places = ["state", "always", "caller", "caller's always"]
     answers = {
-        place: f'failed: {{return: "\'{place.replace(chr(39), "")}\'"}}' if places.index(place) >= places.index(at) else ""
+        place: f"failed: {{return: \"'{place.replace(chr(39), '')}'\"}}"
+        if places.index(place) >= places.index(at)
+        else ""
         for place in places
     }
     run, ann = seated(
@@ -246,7 +248,7 @@ def test_side_by_side_a_machine_that_fails_and_answers_for_itself_leaves_its_sib
 
 
 def test_a_failed_branch_of_the_parallel_state_ends_all_its_items_and_keeps_what_they_returned() -> None:
-    run, ann, bob, cal = seated(
+    run, _, bob, cal = seated(
         """
         start: {let: {got: []}, then: play}
         play:
@@ -339,7 +341,9 @@ def test_a_failed_branch_that_fails_is_answered_further_out() -> None:
 
 
 def test_ten_thousand_steps_without_waiting_are_a_failure() -> None:
-    run, _ = seated("start: {let: {n: 0}, then: one}\none: {let: {n: n + 1}, then: two}\ntwo: [{if: n < 0, then: start}, one]")
+    run, _ = seated(
+        "start: {let: {n: 0}, then: one}\none: {let: {n: n + 1}, then: two}\ntwo: [{if: n < 0, then: start}, one]"
+    )
 
     assert "10000 steps without waiting" in failure(run)
 
@@ -390,7 +394,7 @@ def test_abandoning_cancels_clocks_and_questions_innermost_first_and_runs_no_ste
       always: {receive: {BYE: {return: "'over'"}}}
       play: {run: thinking, within: never, then: play}
     thinking:
-      think: {ask: what, within: reply, receive: {MOVE: {send: MOVE, return: null}}, timeout: {send: QUIT, return: null}}
+      think: {ask: what, within: reply, receive: {MOVE: {send: MOVE, return: 1}}, timeout: {send: QUIT, return: 0}}
     """)
 
     run.say(0, "bye")

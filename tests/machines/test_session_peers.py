@@ -86,9 +86,7 @@ def test_a_wait_on_a_seat_that_is_gone_answers_closed_at_once(how: str) -> None:
 
 
 def test_a_second_drop_is_nothing_and_a_send_to_one_dropped_is_skipped_with_a_note() -> None:
-    run, ann, bob = seated(
-        "play: {do: [{drop: ann}, {drop: guests}, {send: {guests: BYE}}], return: null}", guests=2
-    )
+    run, ann, bob = seated("play: {do: [{drop: ann}, {drop: guests}, {send: {guests: BYE}}], return: null}", guests=2)
 
     assert run.heard(ann) == []
     assert run.heard(bob) == []
@@ -206,6 +204,52 @@ def test_a_state_that_stays_looks_again_at_whom_it_awaits() -> None:
     assert run.heard(ann) == [said(1)]
     assert run.heard(bob) == [said(2)]
     assert value(run) == "bob"
+
+
+def test_a_state_that_awaits_a_group_and_then_one_of_it_lets_the_others_go() -> None:
+    run, ann, bob = seated(
+        """
+        start: {let: {who: guests}, then: play}
+        play:
+          await: who
+          within: reply
+          receive:
+            MOVE:
+              let: {who: peer}
+              send: SAID(move)
+              then: stay
+          invalid: {return: peer.name}
+          fault: {return: reason}
+        """,
+        guests=2,
+    )
+
+    run.say(ann, move(1))
+    run.say(bob, move(2))
+    run.say(ann, move(3))
+
+    assert run.heard(ann) == [said(1), said(3)]
+    assert run.heard(bob) == []
+
+
+@pytest.mark.parametrize("awaited", ["ann", "guests"])
+def test_a_peer_whose_bytes_make_no_sense_any_more_is_closed_after_its_fault(awaited: str) -> None:
+    run, ann = seated(
+        f"""
+        play:
+          await: {awaited}
+          within: reply
+          receive: {{MOVE: stay}}
+          invalid: {{send: SAID(reason), then: stay}}
+          fault: {{return: reason}}
+        """,
+        wire="message_bytes_max: 50",
+    )
+
+    run.write(ann, b"x" * 60)
+
+    assert run.heard(ann) == [said("malformed")]  # it can still be written to
+    assert value(run) == "closed"
 
 
 def test_a_peer_is_equal_to_itself_with_other_fields_and_its_fields_can_be_read() -> None:

@@ -24,7 +24,9 @@ play:
 
 
 @pytest.mark.parametrize(("after", "result"), [(4.9, 4.9), (5.0, 5.0), (5.1, "late")])
-def test_a_message_stamped_at_the_deadline_is_in_time_and_one_stamped_later_is_not(after: float, result: object) -> None:
+def test_a_message_stamped_at_the_deadline_is_in_time_and_one_stamped_later_is_not(
+    after: float, result: object
+) -> None:
     run, ann = seated(TIMED)
 
     run.now = after  # the loop itself was late: no clock has rung yet
@@ -154,7 +156,7 @@ def test_within_on_a_call_limits_the_whole_call() -> None:
 
 
 def test_within_on_each_in_turn_limits_each_item() -> None:
-    run, ann, bob = seated(
+    run, ann, _ = seated(
         """
         play:
           each: guest in guests
@@ -211,7 +213,7 @@ def test_peer_of_a_late_wait_is_the_one_awaited() -> None:
 
 
 def test_two_clocks_that_ring_at_one_moment_ring_in_the_order_of_their_age() -> None:
-    run, ann = seated(
+    run, _ = seated(
         """
         play:
           run: dialogue(ann)

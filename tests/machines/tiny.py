@@ -28,6 +28,7 @@ from machines.checks import check
 from machines.library import load_text
 from machines.model import Spec
 from tests.harness import Run
+from tests.specs_reference.editor import marked
 
 # A key of the language, like ``state.within``, and the tests that show what it does.
 SHOWN: dict[str, list[Callable[..., None]]] = {}
@@ -62,7 +63,9 @@ def tiny(text: str, *, folder: Path | None = None, settings: Mapping[str, str] =
             *([] if roles else ["roles:"]),
             *(f"  {role}: {{main: {{idle: {{within: never}}}}}}" for role in missing),
         ]
-    spec = load_text("\n".join(lines) + "\n", "tiny.yaml", folder=folder, settings=settings)
+    whole = "\n".join(lines) + "\n"
+    spec = load_text(whole, "tiny.yaml", folder=folder, settings=settings)
+    assert not marked(whole), "the schema takes what the reader takes"
     problems = [problem for problem in check(spec) if problem.code not in _ONE_SIDED]
     assert not problems, "\n".join(map(str, problems))
     return spec

@@ -7,7 +7,7 @@ own program would never do is done to the wire: at a chosen step the network let
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from types import ModuleType
@@ -108,11 +108,19 @@ SEEDS = {
 class Unruly(Network):
     """A network that spoils a run: ``spoil[n]`` is what happens when the n-th message or close is on its way."""
 
-    def __init__(self, spec: Spec, server: str, rules: Mapping[str, ModuleType], programs: dict[str, Program]) -> None:
+    def __init__(
+        self,
+        spec: Spec,
+        server: str,
+        rules: Mapping[str, ModuleType],
+        programs: dict[str, Program],
+        *,
+        stock: bool = False,
+    ) -> None:
         self.spoil: dict[int, Callable[[], None]] = {}
         self.steps = 0
         self.dead: set[int] = set()
-        super().__init__(spec, server, rules, programs=programs)
+        super().__init__(spec, server, rules, stock=stock, programs=programs)
 
     def route(self, run: Run, effects: list[Effect]) -> None:
         """Queue what a run wants, and do what is due at this step."""
@@ -198,3 +206,34 @@ GARBAGE = (
     b"\n\n\n \n",
     b"1.0 true false\n",
 )
+
+BOUND_SECONDS = 20 * 60.0  # of virtual time; a client gives its server up after 10 minutes of silence
+PROGRAMS: dict[tuple[str, str, bool], dict[str, Program]] = {}
+
+
+def play(
+    name: str, number: int, behaviours: Sequence[str] | None = None, *, stock: bool = False
+) -> tuple[Unruly, list[Guest]]:
+    """Run a shipped protocol with players drawn from a number, until everybody is through or time is up.
+
+    One of them behaves well, unless all ``behaviours`` are given.
+    """
+    seed = SEEDS[name]
+    chance = Random(f"{name} {number}")
+    side_by_side = str(1 + number % 3)
+    settings = {} if name == "tsuro" else {"side_by_side": side_by_side}
+    programs = PROGRAMS.setdefault((name, side_by_side, stock), {})
+    spec = programs[seed.server].spec if programs else seed.spec(**settings)
+    network = Unruly(spec, seed.server, seed.rules(spec), programs, stock=stock)
+    if behaviours is None:
+        drawn = ["good", *(chance.choice(BEHAVIOURS) for _ in range(chance.randrange(1, 5)))]
+        chance.shuffle(drawn)
+        behaviours = drawn
+    guests = [Guest(seed, behaviour, chance) for behaviour in behaviours]
+    for guest, letter in zip(guests, "abcde", strict=False):
+        guest.join(network, chance.choice((letter, "same")))
+        if chance.random() < 0.3:
+            network.wait(chance.random() * 4)
+    while network.server.now < BOUND_SECONDS and any(run.ended is None for run in network.runs):
+        network.wait(30.0)
+    return network, guests

@@ -72,7 +72,7 @@ def test_every_recorded_crossing_of_a_tile_agrees() -> None:
     assert seen >= 54
 
 
-# Boards of two teams: placements in, what became of each token out -----------------------------------------------
+# Boards of two teams: placements in, what became of each token out ---------------------------------------------------
 
 
 def build(placements: list[list[Any]]) -> Iterator[Board]:
@@ -128,7 +128,7 @@ def test_another_teams_boards_agree_after_every_placement(number: int) -> None:
     assert [fates(board) for board in build(placements)] == expected
 
 
-# Verdicts --------------------------------------------------------------------------------------------------------------
+# Verdicts ------------------------------------------------------------------------------------------------------------
 
 
 def seated(board: Board, hand: Any, extra: str = "") -> tsuro.Table:
@@ -167,7 +167,8 @@ def test_another_teams_verdicts_agree(number: int) -> None:
 
 
 def test_every_placement_that_the_seeds_program_judged_is_judged_and_moves_the_tokens_alike() -> None:
-    wrong, judged = [], 0
+    wrong: list[tuple[int, Any]] = []
+    judged = 0
     for line in (EDGE / "origin-oracle.jsonl").read_text().splitlines():
         case = json.loads(line)
         board = read_board(case["board"])
@@ -192,7 +193,7 @@ def test_every_placement_that_the_seeds_program_judged_is_judged_and_moves_the_t
     assert (wrong, judged) == ([], 886)
 
 
-# Whole games ------------------------------------------------------------------------------------------------------------
+# Whole games ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass

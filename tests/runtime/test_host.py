@@ -419,6 +419,15 @@ async def test_lines_do_not_wait_long_to_be_written_and_idle_hosts_do_not_wake()
         assert table.journal.flushed == [2]
 
 
+async def test_a_journal_that_fails_ends_the_journal_and_not_the_game() -> None:
+    async with hosting() as table:
+        peer = table.peer()
+        table.journal.lines = ()  # type: ignore[assignment]
+        await peer.send(b"echo a\necho b\n")
+
+        assert await read(peer, b"b\n") == b"hello\na\nb\n"
+
+
 async def test_an_onlooker_sees_every_effect_and_cannot_break_anything() -> None:
     seen: list[Any] = []
 

@@ -219,6 +219,6 @@ def test_a_spec_without_a_game_is_played_by_example() -> None:
 
 
 def test_seeds_are_those_of_every_machine_and_differ_by_path() -> None:
-    assert derived_seed(1, "player", 0) == 3264713432284023936 or derived_seed(1, "player", 0) > 0
+    assert derived_seed(1, "player", 0) == 2242897363412666999
     assert len({derived_seed(seed, "player", index) for seed in range(20) for index in range(20)}) == 400
     assert all(0 <= derived_seed(seed, "x") < 1 << 63 for seed in range(1000))

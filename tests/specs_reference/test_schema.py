@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -19,30 +17,10 @@ from machines.problems import Problems
 from machines.reader import TOP_KEYS, read
 from machines.reader_branches import BRANCH_KEYS, STEPS
 from machines.reader_states import ALWAYS_KEYS, STATE_KEYS
+from tests.specs_reference.editor import SCHEMA, VALIDATOR, EditorLoader, marked
 
 ROOT = Path(__file__).resolve().parents[2]
-SCHEMA: dict[str, Any] = json.loads((ROOT / "specs" / "spec.schema.json").read_text())
-VALIDATOR = jsonschema_rs.validator_for(SCHEMA)
 SPECS = sorted((*(ROOT / "specs").glob("*.yaml"), *(ROOT / "tests" / "specs").glob("*.yaml")))
-
-
-class EditorLoader(yaml.SafeLoader):
-    """YAML as an editor sees it: a plain scalar is null, a boolean or a number only where YAML 1.2 and JSON say so."""
-
-
-EditorLoader.yaml_implicit_resolvers = {}
-for tag, pattern, first in (
-    ("null", r"null|", [*"n", ""]),
-    ("bool", r"true|false", [*"tf"]),
-    ("int", r"-?(0|[1-9][0-9]*)", [*"-0123456789"]),
-    ("float", r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?", [*"-0123456789"]),
-):
-    resolver = re.compile(f"^(?:{pattern})$")
-    EditorLoader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", resolver, first)  # type: ignore[no-untyped-call]
-
-
-def seen(text: str, loader: Any = EditorLoader) -> Any:
-    return yaml.load(text, loader)  # noqa: S506 (both loaders make plain values only)
 
 
 GOOD = """
@@ -82,9 +60,7 @@ roles:
 @pytest.mark.parametrize("path", SPECS, ids=[path.name for path in SPECS])
 @pytest.mark.parametrize("loader", [EditorLoader, yaml.BaseLoader], ids=["typed", "all texts"])
 def test_every_spec_here_is_one(path: Path, loader: Any) -> None:
-    faults = [f"{fault.instance_path}: {fault.message}" for fault in VALIDATOR.iter_errors(seen(path.read_text(), loader))]
-
-    assert not faults
+    assert not marked(path.read_text(), loader)
 
 
 MISTAKES = [
@@ -131,12 +107,12 @@ def test_what_is_misspelt_or_misplaced_is_not_one_and_the_reader_says_so_too(rig
     assert GOOD.count(right) == 1, "the mistake is made in one place"
     text = GOOD.replace(right, wrong)
 
-    assert not VALIDATOR.is_valid(seen(text))
+    assert marked(text)
     assert told(text)
 
 
 def test_the_spec_that_the_mistakes_are_made_in_has_none() -> None:
-    assert VALIDATOR.is_valid(seen(GOOD))
+    assert not marked(GOOD)
     assert not told(GOOD)
 
 

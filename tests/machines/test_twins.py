@@ -1,0 +1,174 @@
+"""The slow obvious twin: the stock event class of transitions and the lean one do the same, step by step.
+
+Both compile every role of every shipped spec and every spec of the tests, and live through the same history: bytes
+that fit and bytes that do not, losses, connections, clocks, answers. After each input both have taken the same
+transitions, asked for the same effects, and wait for the same things.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from random import Random
+from types import ModuleType
+from typing import Any
+
+import pytest
+from transitions.core import Event
+
+from machines.effects import Ask, Effect
+from machines.framing import make_framer
+from machines.library import load, shipped
+from machines.model import Spec
+from machines.session import Session
+from machines.table import LeanEvent, Program
+from machines.tree import layers
+from tests.machines.stub_rules import STUBS
+from tests.machines.unruly import GARBAGE, SEEDS, play
+
+FOLDER = Path(__file__).resolve().parents[1] / "specs"
+HISTORIES = 40
+STEPS = 80
+RUNS = 12
+
+
+def specs() -> dict[str, Spec]:
+    extra = tuple(f"stubs.{name}" for name in STUBS)
+    found = {name: load(name, SEEDS[name].settings if name in SEEDS else {}, rules=extra) for name in shipped()}
+    return found | {path.stem: load(str(path), rules=extra) for path in sorted(FOLDER.glob("*.yaml"))}
+
+
+SPECS = specs()
+ROLES = [(name, role) for name, spec in SPECS.items() for role in spec.roles]
+
+
+class Twins:
+    """One session on each event class, given the same inputs and compared after each."""
+
+    def __init__(self, lean: Program, stock: Program, seed: int) -> None:
+        self.sessions = [Session(program, seed=seed, my={"name": "ann"}, watch=True) for program in (lean, stock)]
+        self.now = 0.0
+        self.asked: list[Ask] = []
+        self.inputs = 0
+        self.taken = 0
+        self.do(lambda session: session.start(self.now))
+
+    def do(self, put: Callable[[Session], list[Effect]]) -> list[Effect]:
+        """Give both the same input; return what they asked for."""
+        lean, stock = self.sessions
+        effects = put(lean)
+        assert put(stock) == effects
+        assert lean.took == stock.took
+        assert lean.where() == stock.where()
+        assert lean.deadline == stock.deadline
+        assert lean.ended == stock.ended
+        self.inputs += 1
+        self.taken += len(lean.took)
+        self.asked += [effect for effect in effects if isinstance(effect, Ask)]
+        return effects
+
+    def live(self, chance: Random) -> None:
+        """Live through one more random moment."""
+        session = self.sessions[0]
+        program = session.program
+        seats = len(session.seats)
+        if program.accepts and not program.per_connection and (seats < 3 or chance.random() < 0.1):
+            self.do(lambda session: session.connect(self.now)[1])
+            return
+        match chance.choices(("listed", "any", "garbage", "lose", "wait", "answer"), (20, 0.7, 0.4, 0.4, 1.5, 8))[0]:
+            case "listed" | "any" as kind if seats:
+                awaited = [seat.number for seat in session.seats if seat.holder is not None]
+                number = chance.choice(awaited or range(seats))
+                data = self.message(number, chance, listed=kind == "listed")
+                self.do(lambda session: session.receive(number, data, self.now))
+            case "garbage" if seats:
+                number = chance.randrange(seats)
+                data = chance.choice(GARBAGE)
+                self.do(lambda session: session.receive(number, data, self.now))
+            case "lose" if seats:
+                number = chance.randrange(seats)
+                self.do(lambda session: session.lose(number, self.now))
+            case "answer" if self.asked:
+                self.answer(self.asked.pop(chance.randrange(len(self.asked))), chance)
+            case _:
+                deadline = session.deadline
+                due = deadline if deadline is not None and chance.random() < 0.5 else self.now + chance.random()
+                self.now = max(self.now, due)
+                self.do(lambda session: session.tick(self.now))
+
+    def message(self, number: int, chance: Random, *, listed: bool) -> bytes:
+        """Return a message that is heard now, if one is to be and there is one, with values that fit its holes."""
+        session = self.sessions[0]
+        seat = session.seats[number]
+        shapes = list(session.program.heard[seat.role])
+        if listed and session.root is not None:
+            hearer = seat.holder or next(session._leaves())
+            heard = [
+                reader[1]
+                for frame, layer in layers(hearer)
+                for reader in layer.readers.get(seat.role, ())
+                if seat.holder is not None or frame is not hearer or chance.random() < 0.5
+            ]
+            shapes = heard or shapes
+        if not shapes:
+            return b"null\n"
+        value = chance.choice(list(chance.choice(shapes).samples())[:6])
+        return make_framer(session.program.wire).wrap(json.dumps(value).encode())
+
+    def answer(self, ask: Ask, chance: Random) -> None:
+        """Answer a question, mostly with a message that it takes."""
+        shapes = self.sessions[0].program.shapes
+        value: Any = None
+        if chance.random() < 0.9:
+            value = chance.choice(list(shapes[chance.choice(ask.messages)].samples())[:6])
+        if chance.random() < 0.05:
+            self.do(lambda session: session.answer_failed(ask.number, "gave up", self.now))
+        else:
+            self.do(lambda session: session.answer(ask.number, value, self.now))
+
+
+def rules_of(spec: Spec) -> Mapping[str, ModuleType]:
+    return {name: STUBS[name] for name, _ in spec.rules}
+
+
+@pytest.mark.parametrize(("name", "role"), ROLES, ids=[f"{name}-{role}" for name, role in ROLES])
+def test_the_stock_event_class_and_the_lean_one_live_the_same_history(name: str, role: str) -> None:
+    spec = SPECS[name]
+    lean = Program(spec, role, rules_of(spec))
+    stock = Program(spec, role, rules_of(spec), stock=True)
+
+    taken = 0
+    for number in range(HISTORIES):
+        chance = Random(f"{name} {role} {number}")
+        twins = Twins(lean, stock, number)
+        for _ in range(STEPS):
+            if twins.sessions[0].ended is not None:
+                break
+            twins.live(chance)
+        taken += twins.taken
+
+    assert taken > HISTORIES  # each history went somewhere
+
+
+@pytest.mark.parametrize("number", range(RUNS))
+@pytest.mark.parametrize("name", SEEDS)
+def test_a_run_of_players_of_every_behaviour_is_the_same_on_both(name: str, number: int) -> None:
+    lean, _ = play(name, number)
+    stock, _ = play(name, number, stock=True)
+
+    for run, twin in zip(lean.runs, stock.runs, strict=True):
+        assert run.effects == twin.effects
+        assert run.took == twin.took
+        assert run.state() == twin.state()
+
+
+def test_the_two_really_run_on_different_event_classes() -> None:
+    spec = SPECS["tsuro"]
+    kinds = []
+    for stock in (False, True):
+        program = Program(spec, "server", rules_of(spec), stock=stock)
+        triggers: list[Any] = [trigger for table in program.tables.values() for trigger in table.triggers.values()]
+        kinds.append({type(trigger.__self__) for trigger in triggers})
+
+    assert kinds == [{LeanEvent}, {Event}]

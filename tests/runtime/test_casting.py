@@ -1,0 +1,184 @@
+"""Who takes part in `accord play`: seats narrowed to those who come, kinds and names that fit the spec."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from machines.library import load
+from machines.model import Spec
+from machines.values import Range
+from runtime.commands.casting import Cast, cast, names, narrow, seats_of, unhurried
+from runtime.commands.faults import CommandError
+from runtime.players import PlayerKindError
+from tests.harness import spec_of
+
+SPECS = Path(__file__).resolve().parent.parent / "specs"
+TSURO = load("tsuro")
+
+
+def small(seats: str, settings: str = "{}", name: str = "string") -> Spec:
+    """Return a spec with one accept with those seats, whose client sends its name in a hole of that type."""
+    return spec_of(f"""
+protocol: small
+title: small
+connects: {{client: server}}
+settings: {settings}
+messages:
+  client:
+    JOIN: $name {name}
+roles:
+  server:
+    main:
+      open:
+        accept: join(peer)
+        as: players
+        seats: {seats}
+        within: never
+        timeout: {{return: null}}
+        then: {{return: null}}
+    join(peer):
+      named:
+        await: peer
+        within: never
+        receive:
+          JOIN: {{return: {{name: name}}}}
+  client:
+    main:
+      come: {{let: {{me: my.name}}, send: JOIN(me), return: null}}
+""")
+
+
+def tsuro(players: int | None = None, *kinds: str) -> Cast:
+    return cast(TSURO, {}, players, kinds, None)
+
+
+@pytest.mark.parametrize("count", [3, 4, 5])
+def test_a_range_of_seats_is_narrowed_to_the_players_who_come(count: int) -> None:
+    chosen = tsuro(count)
+
+    assert chosen.spec.settings["seats"].value == Range(count, count)
+    assert chosen.settings == {"seats": f"{count}..{count}"}
+    assert chosen.names == tuple(f"player{number}" for number in range(1, count + 1))
+    assert (chosen.server, chosen.client) == ("server", "client")
+
+
+def test_as_few_play_as_the_game_allows_or_as_many_as_have_a_kind() -> None:
+    assert len(tsuro().kinds) == 3
+    assert len(tsuro(None, "first", "first", "first", "first").kinds) == 4
+
+
+def test_the_kinds_given_come_first_and_the_rest_is_the_games_choice() -> None:
+    assert tsuro(4, "random", "silent").kinds == ("random", "silent", "second", "second")
+
+
+@pytest.mark.parametrize("count", [-1, 0, 2, 6, 1000])
+def test_a_number_the_game_is_not_played_by_is_refused(count: int) -> None:
+    with pytest.raises(CommandError, match=r"played by 3 to 5|not within 1\.\.100"):
+        tsuro(count)
+
+
+def test_more_kinds_than_players_are_refused() -> None:
+    with pytest.raises(CommandError, match="4 kinds of player are given for 3 players"):
+        tsuro(3, "first", "first", "first", "first")
+
+
+def test_an_unknown_kind_is_refused_before_anything_runs() -> None:
+    with pytest.raises(PlayerKindError):
+        tsuro(3, "frist")
+
+
+@pytest.mark.parametrize(
+    ("seats", "settings", "count", "narrowed"),
+    [
+        ("seats", "{seats: 2..9}", 4, {"seats": "4..4"}),
+        ("seats", "{seats: 3}", 4, {"seats": "4"}),
+        ("2..most", "{most: 9}", 4, {"most": "4"}),
+        ("5..most", "{most: 9}", 4, {}),
+        ("2..9", "{}", 4, {}),
+    ],
+)
+def test_what_is_narrowed_is_a_setting(seats: str, settings: str, count: int, narrowed: dict[str, str]) -> None:
+    spec = small(seats, settings)
+
+    assert narrow(spec, spec.roles["server"], count) == narrowed
+
+
+@pytest.mark.parametrize(
+    ("seats", "settings", "expected"),
+    [
+        ("seats", "{seats: 2..9}", Range(2, 9)),
+        ("2..most", "{most: 9}", Range(2, 9)),
+        ("2..9", "{}", Range(2, 9)),
+        ("seats", "{seats: 3}", None),
+    ],
+)
+def test_how_many_may_sit_down_is_read_from_the_spec(seats: str, settings: str, expected: Range | None) -> None:
+    spec = small(seats, settings)
+
+    assert seats_of(spec, spec.roles["server"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("type_", "expected"),
+    [
+        ("string", ["player1", "player2"]),
+        ("Letters", ["playera", "playerb"]),
+        ("Short", ["a", "b"]),
+        ("Digits", ["player1", "player2"]),
+    ],
+)
+def test_players_have_names_that_their_spec_can_send(type_: str, expected: list[str]) -> None:
+    spec = small("2..9", name=type_) if type_ == "string" else None
+    if spec is None:
+        pattern = {"Letters": "[a-z]+", "Short": "[a-z]{1,2}", "Digits": "[0-9]+"}[type_]
+        spec = spec_with_type(type_, pattern)
+
+    assert names(spec, spec.roles["client"], 2) == expected
+
+
+def spec_with_type(name: str, pattern: str) -> Spec:
+    return spec_of(f"""
+protocol: named
+title: named
+connects: {{client: server}}
+types:
+  {name}: {{string: "{pattern}"}}
+messages:
+  client:
+    JOIN: $name {name}
+roles:
+  server:
+    main:
+      open: {{return: null}}
+  client:
+    main:
+      come: {{send: JOIN(my.name), return: null}}
+""")
+
+
+def test_names_go_on_after_z() -> None:
+    spec = spec_with_type("Letters", "[a-z]+")
+
+    assert names(spec, spec.roles["client"], 28)[-3:] == ["playerz", "playeraa", "playerab"]
+
+
+def test_a_person_has_time_to_think_unless_it_was_set() -> None:
+    assert unhurried(TSURO, "client", {}) == {"think": "5 min", "reply": "6 min"}
+    assert unhurried(TSURO, "client", {"think": "3 s"}) == {"reply": "6 min"}
+    assert tsuro(3, "human").spec.settings["think"].value == 300
+    assert tsuro(3).spec.settings["think"].value == 8
+
+
+@pytest.mark.parametrize("name", ["auction", "chat", "lobby"])
+def test_specs_without_a_game_can_be_played_too(name: str) -> None:
+    spec = load(str(SPECS / f"{name}.yaml"))
+    chosen = cast(spec, {}, None, (), None)
+
+    assert set(chosen.kinds) == {"example"}
+
+
+def test_a_role_that_does_not_connect_cannot_be_played() -> None:
+    with pytest.raises(CommandError, match="the role 'server' is none that connects: there is client"):
+        cast(TSURO, {}, None, (), "server")

@@ -1,0 +1,408 @@
+"""The command, in process: what it prints, its exit codes, and one sentence for each fault, never a traceback."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from machines.library import shipped
+from runtime import cli
+from runtime.cli import main
+
+SPECS = Path(__file__).resolve().parent.parent / "specs"
+Run = Callable[..., tuple[int, str, str]]
+QUICK = ("--set", "reply=1 s", "--set", "think=500 ms")
+
+
+@pytest.fixture
+def accord(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Run a command line; return its exit code, standard output and standard error."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*words: str) -> tuple[int, str, str]:
+        code = main(words)
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err + captured.out
+        return code, captured.out, captured.err
+
+    return run
+
+
+# -- faults ------------------------------------------------------------------------------------------------------------
+
+FAULTS = [
+    (("pley",), 2, 'Unknown command "pley". Did you mean "play"?'),
+    (("play", "tsuro", "--sed", "1"), 2, "Unknown option: --sed. Did you mean --seed?"),
+    (("play", "tsuro", "--players", "many"), 2, 'unable to convert "many" into int'),
+    (("play",), 2, "requires an argument"),
+    (("play", "tsuroo"), 2, "no shipped spec is called 'tsuroo': did you mean 'tsuro'?"),
+    (("play", "./none.yaml"), 2, "there is no file ./none.yaml"),
+    (("play", "tsuro", "--players", "9"), 2, "tsuro is played by 3 to 5, not by 9"),
+    (("play", "tsuro", "--player", "secnd"), 2, "no player 'secnd' for tsuro (did you mean 'second'?)"),
+    (("play", "tsuro", "--player", "exec:/no/such/bot"), 2, "exec:/no/such/bot: No such file or directory"),
+    (("play", "tsuro", "--set", "seats"), 2, "--set 'seats' is not of the form name=value"),
+    (("play", "tsuro", "--set", "seatz=3..5"), 2, "tsuro has no setting 'seatz': did you mean 'seats'?"),
+    (("play", "tsuro", "--set", "seats=x"), 2, "setting 'seats' is a range like 3..5, not 'x'"),
+    (("play", "tsuro", "--set", "join=1 s", "--set", "join=2 s"), 2, "the setting 'join' is given twice"),
+    (("play", "tsuro", "--seed", "-1"), 2, "--seed -1 is not within"),
+    (("play", "tsuro", "--backend", "curio"), 2, "curio"),
+    (("serve", "tsuro", "--role", "client"), 2, "the role 'client' of tsuro is none that listens: server"),
+    (("serve", "tsuro", "--role", "serber"), 2, "tsuro has no role 'serber': did you mean 'server'?"),
+    (("serve", "tsuro", "--port", "99999"), 4, "a port is a number from 0 to 65535"),
+    (("serve", "tsuro", "--host", "no.such.host.invalid"), 4, "cannot listen on"),
+    (("serve", "tsuro", "--to", "ai"), 2, "--to 'ai' is not of the form ROLE=HOST:PORT"),
+    (("serve", "tsuro", "--to", "ai=a:1"), 2, "nothing connects to 'ai' here"),
+    (("join", "tsuro", "nowhere"), 2, "the address 'nowhere' is not of the form HOST:PORT"),
+    (("join", "tsuro", "::1:80"), 2, "is not of the form HOST:PORT"),
+    (("join", "tsuro", "127.0.0.1:1"), 4, "cannot connect to server at 127.0.0.1:1: connection refused"),
+    (("check",), 2, "check needs a spec"),
+    (("draw",), 2, "draw needs specs, or --all"),
+    (("draw", "tsuro", "--format", "gif"), 2, "--format 'gif' is none of svg, png, dot"),
+    (("draw", "tsuro", "--role", "servr"), 2, "tsuro has no role 'servr': did you mean 'server'?"),
+    (("draw", "tsuro", "--machine", "mian"), 2, "tsuro has no machine 'mian': did you mean 'main'?"),
+    (("draw", "tsuro", "--check", "--role", "server"), 2, "leave --role and --machine out"),
+    (("replay", "./none.jsonl"), 2, "No such file"),
+    (("show", "tsuroo"), 2, "did you mean 'tsuro'?"),
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"), FAULTS, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
+)
+def test_a_fault_is_one_sentence_and_an_exit_code(words: tuple[str, ...], code: int, text: str, accord: Run) -> None:
+    found, out, err = accord(*words)
+
+    assert (found, out) == (code, "")
+    assert text in err
+    assert err.startswith("accord: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["play", "serve"])
+def test_a_spec_with_problems_is_told_as_check_would(command: str, accord: Run, tmp_path: Path) -> None:
+    path = tmp_path / "broken.yaml"
+    path.write_text("protocol: broken\ntitle: broken\nroles:\n  server:\n    main:\n      start: {then: nowhere}\n")
+
+    code, out, err = accord(command, str(path))
+
+    assert (code, out) == (2, "")
+    assert f"{path}:6:" in err
+    assert "nowhere" in err
+
+
+def test_a_port_in_use_is_a_fault_of_the_network(accord: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+
+        code, _, err = accord("serve", "tsuro", "--port", str(port), "--log", "error")
+
+    assert code == 4
+    assert f"cannot listen on 127.0.0.1:{port}: another program uses that port" in err
+
+
+def test_a_run_that_never_began_leaves_no_journal(accord: Run, tmp_path: Path) -> None:
+    accord("join", "tsuro", "127.0.0.1:1")
+
+    assert list((tmp_path / "state").rglob("*.jsonl")) == []
+
+
+def test_a_fault_of_ours_is_said_to_be_one(accord: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> None:
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr("runtime.commands.listing._listed", broken)
+    monkeypatch.delenv("ACCORD_DEBUG", raising=False)
+
+    code, out, err = accord("list")
+
+    assert (code, out) == (1, "")
+    assert err == "accord: a fault of Accord itself: ZeroDivisionError: oh (ACCORD_DEBUG=1 shows where)\n"
+
+
+def test_a_foreign_package_stops_the_command_with_one_sentence(accord: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    foreign = ModuleSpec("rules", None, origin="/somewhere/site-packages/rules/__init__.py")
+    monkeypatch.setattr(cli, "find_spec", lambda name: foreign if name == "rules" else find_spec(name))
+
+    code, out, err = accord("list")
+
+    assert (code, out) == (1, "")
+    assert "the package 'rules' found in /somewhere/site-packages/rules is not Accord's" in err
+    assert accord("doctor")[0] == 1
+
+
+# -- help --------------------------------------------------------------------------------------------------------------
+
+
+def test_the_help_names_every_command_and_exit_code(accord: Run) -> None:
+    code, out, _ = accord("--help")
+
+    assert code == 0
+    for command in ("play", "serve", "join", "check", "draw", "list", "show", "replay", "doctor"):
+        assert command in out
+    for words in ("1 the run failed", "2 a spec has problems", "4 a port is in use", "130 ended by Ctrl-C"):
+        assert words in out
+
+
+def test_no_words_are_a_call_for_help(accord: Run) -> None:
+    assert accord()[:2] == accord("--help")[:2]
+
+
+@pytest.mark.parametrize("command", ["play", "serve", "join", "check", "draw", "list", "show", "replay", "doctor"])
+def test_every_command_takes_json_and_says_so(command: str, accord: Run) -> None:
+    code, out, _ = accord(command, "--help")
+
+    assert code == 0
+    assert "--json" in out
+
+
+# -- play, replay ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@pytest.mark.parametrize("players", [3, 4, 5])
+def test_a_game_is_one_json_object(players: int, backend: str, accord: Run) -> None:
+    code, out, _ = accord(
+        "play", "tsuro", "--players", str(players), "--seed", "1", "--json", "--quiet", "--backend", backend
+    )
+
+    assert code == 0
+    facts = json.loads(out)
+    assert facts["spec"] == "tsuro"
+    assert facts["seed"] == 1
+    assert facts["backend"] == backend
+    assert facts["failed"] is None
+    assert len(facts["players"]) == players
+    assert facts["players"][0]["name"] == "player1"
+    assert sum(map(len, facts["result"]["ranking"])) == players
+    assert Path(facts["journal"]).is_file()
+
+
+def test_the_same_seed_gives_the_same_game_and_another_seed_another(accord: Run) -> None:
+    def result(seed: int, backend: str) -> Any:
+        words = ("--player", "random", "--player", "random", "--player", "random", "--no-journal")
+        code, out, _ = accord("play", "tsuro", "--seed", str(seed), "--json", "-q", "--backend", backend, *words)
+        assert code == 0
+        return json.loads(out)["result"]
+
+    assert result(1, "asyncio") == result(1, "trio") == result(1, "asyncio")
+    assert len({json.dumps(result(seed, "asyncio")) for seed in range(4)}) > 1
+
+
+def test_a_game_is_shown_as_it_goes_and_its_result_printed(accord: Run) -> None:
+    code, out, err = accord("play", "tsuro", "--seed", "1", "--no-journal")
+
+    assert code == 0
+    assert out.startswith("tsuro: player1 (second), player2 (second), player3 (second)\n1. player")
+    assert 'player1: JOIN name "player1"' in err
+    assert "is laid at" in err
+    assert err.count("\n 0 ") == 1, "the board, once"
+    assert "seed 1, " in err
+
+
+def test_a_quiet_game_prints_its_result_and_nothing_of_the_game(accord: Run) -> None:
+    _, out, err = accord("play", "tsuro", "--seed", "1", "--quiet", "--no-journal")
+
+    assert "1. player" in out
+    assert "laid at" not in err
+
+
+def test_cheaters_are_told_and_the_exit_code_is_the_games(accord: Run) -> None:
+    code, out, _ = accord("play", "tsuro", "--seed", "1", "-q", "--player", "illegal", "--player", "silent", *QUICK)
+
+    assert code == 0
+    assert "ejected: player1, player2" in out
+    assert "player2 failed: " in out
+
+
+def test_a_journal_is_replayed(accord: Run, tmp_path: Path) -> None:
+    journal = tmp_path / "game.jsonl"
+    accord("play", "tsuro", "--seed", "1", "-q", "--journal", str(journal))
+
+    code, out, _ = accord("replay", str(journal))
+    assert code == 0
+    assert "all agree" in out
+
+    code, out, _ = accord("replay", str(journal), "--json")
+    facts = json.loads(out)
+    assert (code, facts["agrees"], facts["complete"], facts["difference"]) == (0, True, True, None)
+
+    journal.write_text(journal.read_text().replace('\\"white\\"', '\\"green\\"', 1))
+    code, out, _ = accord("replay", str(journal))
+    assert code == 1
+    assert "the effects differ" in out
+
+
+def test_a_journal_goes_where_it_is_told(accord: Run, tmp_path: Path) -> None:
+    words = ("play", "tsuro", "--seed", "1", "-q", "--json")
+
+    assert json.loads(accord(*words, "--no-journal")[1])["journal"] is None
+    assert Path(json.loads(accord(*words)[1])["journal"]).parent == tmp_path / "state" / "accord" / "journals"
+    assert Path(json.loads(accord(*words, "--journal", str(tmp_path))[1])["journal"]).parent == tmp_path
+    code, _, err = accord(*words, "--journal", str(Path(__file__)))
+    assert code == 2
+    assert "a journal is never written over" in err
+
+
+def test_a_spec_that_has_changed_is_not_replayed_unless_forced(accord: Run, tmp_path: Path) -> None:
+    spec = tmp_path / "lobby.yaml"
+    spec.write_bytes((SPECS / "lobby.yaml").read_bytes())
+    journal = tmp_path / "game.jsonl"
+    assert accord("play", str(spec), "-q", "--journal", str(journal))[0] == 0
+    spec.write_text(spec.read_text() + "# a word\n")
+
+    code, _, err = accord("replay", str(journal))
+    assert code == 2
+    assert "it has changed since" in err
+    assert accord("replay", str(journal), "--force")[0] == 0
+    assert accord("replay", str(journal), "--spec", str(SPECS / "lobby.yaml"))[0] == 0
+
+
+def test_an_arena_that_fails_is_not_the_players_fault(accord: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    import rules.tsuro
+
+    def broken(table: Any) -> Any:
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(rules.tsuro, "over", broken)
+
+    code, out, _ = accord("play", "tsuro", "--seed", "1", "-q", "--json", "--no-journal")
+
+    assert code == 1
+    assert "a bug" in json.loads(out)["failed"]
+
+
+# -- check, draw, list, show, doctor -----------------------------------------------------------------------------------
+
+BAD = """protocol: bad
+title: bad
+connects: {client: server}
+messages:
+  client:
+    HI: hi
+roles:
+  server:
+    main:
+      open:
+        accept: join(peer)
+        as: players
+        seats: 2..3
+        within: 5 s
+        timeout: {return: null}
+        then: opne
+    join(peer):
+      named:
+        await: peer
+        within: 5 s
+        receive:
+          HO: {return: {a: 1}}
+  client:
+    main:
+      come: {send: HI, return: null}
+"""
+
+
+def test_a_good_spec_has_no_problems(accord: Run) -> None:
+    assert accord("check", "tsuro") == (0, "", "no problems in tsuro\n")
+    assert json.loads(accord("check", "tsuro", "--json")[1]) == {
+        "ok": True,
+        "specs": [{"spec": "tsuro", "problems": []}],
+    }
+
+
+def test_problems_are_lines_with_their_place(accord: Run, tmp_path: Path) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(BAD)
+
+    code, out, err = accord("check", str(path), "tsuro")
+
+    assert code == 2
+    places = [line.partition(": ")[0] for line in out.splitlines()]
+    assert f"{path}:16:15" in places
+    assert f"{path}:22:11" in places
+    assert err.endswith("problems\n")
+
+
+def test_problems_are_json_objects_too(accord: Run, tmp_path: Path) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(BAD)
+
+    code, out, _ = accord("check", str(path), "nosuch", "--json")
+
+    assert code == 2
+    facts = json.loads(out)
+    assert facts["ok"] is False
+    found = facts["specs"][0]["problems"]
+    assert {"line": 16, "column": 15} in [{"line": p["line"], "column": p["column"]} for p in found]
+    assert all(problem["file"] == str(path) and problem["code"] for problem in found)
+    assert "no shipped spec is called 'nosuch'" in facts["specs"][1]["error"]
+
+
+def test_machines_are_drawn_as_files(accord: Run, tmp_path: Path) -> None:
+    code, out, _ = accord("draw", "tsuro", "-o", str(tmp_path), "--format", "svg,dot", "--role", "client", "--json")
+
+    assert code == 0
+    written = [Path(path) for path in json.loads(out)["written"]]
+    assert [path.suffix for path in written] == [".svg", ".dot"]
+    assert "<svg" in written[0].read_text()
+
+
+def test_stale_pictures_are_found(accord: Run, tmp_path: Path) -> None:
+    assert accord("draw", "tsuro", "-o", str(tmp_path), "--format", "dot")[0] == 0
+    assert accord("draw", "tsuro", "-o", str(tmp_path), "--check")[0] == 0
+    next(tmp_path.glob("*main.dot")).write_text("digraph {}")
+
+    code, out, _ = accord("draw", "tsuro", "-o", str(tmp_path), "--check")
+
+    assert code == 1
+    assert "stale" in out
+
+
+def test_the_list_has_every_shipped_spec(accord: Run) -> None:
+    code, out, _ = accord("list", "--json")
+
+    assert code == 0
+    listed = {spec["name"]: spec for spec in json.loads(out)["specs"]}
+    assert set(listed) == set(shipped())
+    assert listed["tsuro"]["runnable"] is True
+    assert all(spec["title"] and spec["roles"] for spec in listed.values())
+    assert "tsuro" in accord("list")[1]
+
+
+def test_a_spec_is_shown(accord: Run) -> None:
+    code, out, _ = accord("show", "tsuro")
+
+    assert code == 0
+    for words in ("role server, listens", "initial_placement(player, table): asked", "[$tile Tile, $x int, $y int]"):
+        assert words in out
+    facts = json.loads(accord("show", "tsuro", "--json")[1])
+    assert [message["name"] for message in facts["messages"]][:2] == ["JOIN", "INIT_PLACE"]
+    assert {"name": "think", "value": "8 s", "kind": "duration"} in facts["settings"]
+    assert [player["kind"] for player in facts["players"] if player["default"]] == ["second"]
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_every_shipped_spec_can_be_shown(name: str, accord: Run) -> None:
+    code, out, _ = accord("show", name)
+
+    assert code == 0
+    assert out.startswith(f"{name}: ")
+
+
+def test_the_doctor_looks_at_everything(accord: Run) -> None:
+    code, out, _ = accord("doctor", "--json")
+
+    facts = json.loads(out)
+    found = {finding["what"]: finding["well"] for finding in facts["findings"]}
+    assert found.keys() >= {"python", "accord", "msgspec", "trio", "pictures", "open files", "encoding", "journals"}
+    assert (code == 0) == all(found.values()) == facts["ok"]
+    assert found["python"]
+    assert found["accord"]
+    assert found["pictures"]

@@ -1,0 +1,211 @@
+"""The command as processes: a server and its clients in terminals of their own, signals, and a person at a pipe."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SECONDS = 60.0  # Until a test gives up; each takes about two.
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Start ``accord`` with some words; whatever still runs at the end of the test is killed."""
+    running: list[subprocess.Popen[str]] = []
+
+    def run(*words: str, stdin: str = "") -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "runtime", *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(tmp_path / "state")},
+            # A shell that starts tests in the background would have them ignore Ctrl-C.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
+        running.append(process)
+        assert process.stdin is not None
+        process.stdin.write(stdin)
+        process.stdin.flush()
+        return process
+
+    yield run
+    for process in running:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, list[Any], str]:
+    """Wait for a process; return its exit code, the JSON lines it wrote, and its standard error."""
+    out, err = process.communicate(timeout=SECONDS)
+    assert "Traceback" not in err
+    return process.returncode, [json.loads(line) for line in out.splitlines()], err
+
+
+def listening(process: subprocess.Popen[str]) -> Any:
+    assert process.stdout is not None
+    return json.loads(process.stdout.readline())
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_a_server_and_three_clients_play_in_processes_of_their_own(backend: str, start: Start) -> None:
+    server = start("serve", "tsuro", "--port", "0", "--json", "--set", "seats=3..3", "--backend", backend)
+    facts = listening(server)
+    assert facts["spec"] == "tsuro"
+    address = facts["listening"]
+    assert address == f"127.0.0.1:{facts['port']}"
+    clients = [start("join", "tsuro", address, "--name", name, "--json") for name in ("ann", "bob", "cleo")]
+
+    code, lines, _ = ended(server)
+
+    assert code == 0
+    ranking = lines[-1]["result"]["ranking"]
+    assert sorted(name for group in ranking for name in group) == ["ann", "bob", "cleo"]
+    for client in clients:
+        code, lines, _ = ended(client)
+        assert code == 0
+        assert lines[-1]["result"]["winners"] == ranking
+        assert start("replay", lines[-1]["journal"]).wait(SECONDS) == 0
+    assert start("replay", facts["journal"]).wait(SECONDS) == 0
+
+
+def test_a_fourth_and_fifth_may_join_and_a_sixth_is_refused_at_once(start: Start) -> None:
+    # The fifth seat ends the window; silence keeps the game from being over before the sixth comes.
+    server = start("serve", "tsuro", "--json", "--set", "wait=1 h", "--set", "reply=10 s")
+    address = listening(server)["listening"]
+    port = int(address.rpartition(":")[2])
+    peers = [socket.create_connection(("127.0.0.1", port), timeout=SECONDS) for _ in range(5)]
+    try:
+        for number, peer in enumerate(peers):
+            peer.sendall(b'"p%d"\n' % number)
+        streams = [peer.makefile("r") for peer in peers]
+        assert sorted(json.loads(stream.readline()) for stream in streams) == ["black", "blue", "green", "red", "white"]
+        assert [json.loads(stream.readline()) for stream in streams] == ["started"] * 5
+        for stream in streams:
+            stream.close()
+
+        code, _, err = ended(start("join", "tsuro", address, "--json"))
+
+        assert code == 1
+        assert "closed" in err
+    finally:
+        for peer in peers:
+            peer.close()
+    code, lines, _ = ended(server)
+    assert code == 0
+    assert len(lines[-1]["result"]["cheaters"]) == 5
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_server_cleanly(which: signal.Signals, backend: str, start: Start, tmp_path: Path) -> None:
+    server = start("serve", "tsuro", "--json", "--backend", backend)
+    facts = listening(server)
+    with socket.create_connection(("127.0.0.1", facts["port"]), timeout=SECONDS) as peer:
+        peer.sendall(b'"ann"\n')
+        assert peer.recv(100) == b'"white"\n'
+        server.send_signal(which)
+
+        assert peer.recv(100) == b"", "its peers are told"
+    code, _, err = ended(server)
+
+    assert code == 130
+    assert err.endswith("interrupted\n")
+    assert json.loads(Path(facts["journal"]).read_text().splitlines()[-1])["end"] is True
+    assert start("replay", facts["journal"]).wait(SECONDS) == 0
+
+
+def test_a_strategy_that_thinks_for_ever_does_not_keep_the_process(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "thinker.py").write_text(
+        "import threading\n"
+        "class Thinker:\n"
+        "    def __init__(self, name, seed): pass\n"
+        "    def initial(self, board, hand, token): threading.Event().wait()\n"
+    )
+    words = ("play", "tsuro", "-q", "--json", "--set", "think=100 ms", "--set", "reply=300 ms")
+
+    code, lines, _ = ended(start(*words, "--player", "python:thinker:Thinker"))
+
+    assert code == 0
+    assert lines[0]["result"]["cheaters"] == ["player1"]
+
+
+def test_a_program_of_any_kind_plays(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(
+        "import json, sys\n"
+        "sys.path.insert(0, sys.argv[1])\n"
+        "from rules.players.tsuro import PLAYERS\n"
+        "player = PLAYERS['second']('bot', 1)\n"
+        "deep = lambda value: tuple(map(deep, value)) if isinstance(value, list) else value\n"
+        "for line in sys.stdin:\n"
+        "    line = json.loads(line)\n"
+        "    if 'ask' in line:\n"
+        "        name, holes = getattr(player, line['ask'])(*map(deep, line['arguments'].values()))\n"
+        "        print(json.dumps({'message': name, 'holes': holes}), flush=True)\n"
+    )
+    bot = f"exec:{sys.executable} bot.py {ROOT}"
+
+    _, with_program, _ = ended(start("play", "tsuro", "-q", "--json", "--seed", "1", "--player", bot))
+    _, without, _ = ended(start("play", "tsuro", "-q", "--json", "--seed", "1"))
+
+    assert with_program[0]["result"] == without[0]["result"]
+
+
+def test_a_person_plays_by_picking_numbers(start: Start) -> None:
+    words = ("play", "tsuro", "--json", "--seed", "1", "--player", "human")
+
+    code, lines, err = ended(start(*words, stdin="1\n" * 60))
+
+    assert code == 0
+    assert lines[0]["players"][0]["failed"] is None
+    assert "player1" not in lines[0]["result"]["cheaters"]
+    assert "the token is white" in err
+    assert "    1  0,0 from port A: tile 1 as dealt" in err
+
+
+def test_a_person_who_leaves_the_terminal_is_ejected_and_the_game_goes_on(start: Start) -> None:
+    process = start("play", "tsuro", "--json", "-q", "--seed", "1", "--player", "human", stdin="1\n")
+
+    code, lines, _ = ended(process)
+
+    assert code == 0
+    assert lines[0]["result"]["cheaters"] == ["player1"]
+    assert "its input has ended" in lines[0]["players"][0]["failed"]
+
+
+def test_who_stops_reading_the_output_causes_no_complaint(start: Start) -> None:
+    process = start("list")
+    assert process.stdout is not None
+    process.stdout.close()
+    process.wait(SECONDS)
+
+    assert process.stderr is not None
+    assert process.stderr.read() == ""
+
+
+def test_the_help_imports_no_command() -> None:
+    code = (
+        "import sys\n"
+        "from runtime.cli import main\n"
+        "main(['--help'])\n"
+        "heavy = ('anyio', 'transitions', 'msgspec', 'yaml', 'graphviz', 'jsonschema_rs', 'machines')\n"
+        "sys.exit(', '.join(name for name in heavy if name in sys.modules) or 0)\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS)
+
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,41 @@
+"""A spec as an editor sees it, and the JSON Schema by which it judges it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import yaml
+
+SCHEMA: dict[str, Any] = json.loads((Path(__file__).resolve().parents[2] / "specs" / "spec.schema.json").read_text())
+VALIDATOR = jsonschema_rs.validator_for(SCHEMA)
+
+
+class EditorLoader(yaml.SafeLoader):
+    """YAML as an editor sees it: a plain scalar is null, a boolean or a number only where YAML 1.2 and JSON say so."""
+
+
+# What a plain scalar must be like, and with which characters it then begins.
+_RESOLVED = {
+    "null": ("null|", ["n", ""]),
+    "bool": ("true|false", ["t", "f"]),
+    "int": ("-?(0|[1-9][0-9]*)", [*"-0123456789"]),
+    "float": (r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?", [*"-0123456789"]),
+}
+EditorLoader.yaml_implicit_resolvers = {}
+for _tag, (_regex, _first) in _RESOLVED.items():
+    _pattern = re.compile(f"^(?:{_regex})$")
+    EditorLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _pattern, _first)  # type: ignore[no-untyped-call]
+
+
+def seen(text: str, loader: Any = EditorLoader) -> Any:
+    """Return the plain values of a YAML text, scalars typed as an editor does, or as another loader does."""
+    return yaml.load(text, loader)  # noqa: S506 (it makes plain values only)
+
+
+def marked(text: str, loader: Any = EditorLoader) -> list[str]:
+    """Return what an editor would mark in a spec; nothing if the schema takes it."""
+    return [f"{fault.instance_path}: {fault.message}" for fault in VALIDATOR.iter_errors(seen(text, loader))]
