@@ -334,13 +334,19 @@ class Session(Tree):
                     holes = reader[1].read(value)
                     if holes is not None:
                         if not self._heard(frame, layer, reader, seat, holes):
-                            self._fault(holder, ".invalid", seat, "limit" if self.over_limit else "illegal")
+                            self._fault(holder, ".invalid", seat, self._refused(reader[1].name, seat))
                         return
             inner = False
         known = next((shape.name for shape in self.program.heard[role] if shape.read(value) is not None), None)
         reason = "unknown" if known is None else "unexpected"
         self.effects.append(Note("warning", f"{reason}: {known or self._why_not(holder, role, value)}", seat.number))
         self._fault(holder, ".invalid", seat, reason)
+
+    def _refused(self, message: str, seat: Seat) -> str:
+        """Return the reason why no branch of a message could be taken, and say so."""
+        reason = "limit" if self.over_limit else "illegal"
+        self.effects.append(Note("warning", f"{reason}: no branch for {message} may be taken", seat.number))
+        return reason
 
     def _why_not(self, holder: Frame, role: str, value: Any) -> str:
         readers = holder.node.layer.readers.get(role, ())
@@ -404,7 +410,7 @@ class Session(Tree):
                     if holes is not None:
                         self._pop(seat)
                         if not self._heard(frame, layer, reader, seat, holes):
-                            self._mark(seat, "limit" if self.over_limit else "illegal")
+                            self._mark(seat, self._refused(reader[1].name, seat))
                         return True
         return self._early(seat, hearers)
 
@@ -579,6 +585,8 @@ class Session(Tree):
             self.close_door(frame)  # there are enough
             return
         seat = frame.hears[0] if node.kind == WAIT and len(frame.hears) == 1 else None
+        if seat is not None:
+            self.effects.append(Note("info", f"late: {frame.path} in {node.name} has waited in vain", seat.number))
         self._fault(frame, ".timeout", seat, "late")
 
     def _moment(self, frame: Frame, layer: Layer, moments: list[Moment], moment: Moment) -> None:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from io import TextIOWrapper
 from pathlib import Path
 
 from cyclopts import App, CycloptsError, Parameter
@@ -60,6 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ``arguments`` come without the program's name. None stands for those of this process, which then ends at once if
     a player's strategy still thinks in a thread: the interpreter would wait for it for ever.
     """
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a board is not worth failing for where the locale is not UTF-8
     code = _run(list(sys.argv[1:] if arguments is None else arguments))
     lingering = [thread for thread in threading.enumerate() if not thread.daemon]
     if arguments is None and len(lingering) > 1:

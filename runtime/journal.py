@@ -289,6 +289,8 @@ def open_journal(where: Path | None, head: Head) -> Journal:
         else:
             where.parent.mkdir(parents=True, exist_ok=True)
             path, file = where, where.open("xb", buffering=0)
+    except RuntimeError as error:  # from pathlib: nobody's home
+        raise JournalError(f"there is no folder for journals: {error}") from error
     except OSError as error:
         if where is not None and where.is_file():
             raise JournalError(f"{where}: there is a file already, and a journal is never written over") from error

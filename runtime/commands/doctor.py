@@ -128,7 +128,11 @@ def _journals() -> Iterator[Finding]:
     except ImportError as error:
         yield Finding("journals", False, str(error), "see above")
         return
-    folder = default_folder()
+    try:
+        folder = default_folder()
+    except RuntimeError as error:
+        yield Finding("journals", False, str(error), "give --journal PATH, or set XDG_STATE_HOME")
+        return
     if not folder.exists():
         above = next(parent for parent in folder.parents if parent.exists())
         writable = os.access(above, os.W_OK)

@@ -34,7 +34,7 @@ from runtime.commands.options import (
     seed_of,
     settings_of,
 )
-from runtime.commands.output import note, put, put_json, set_up_log
+from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.results import result_lines
 from runtime.commands.running import journal as opened_journal
 from runtime.commands.running import journal_path, run
@@ -73,7 +73,6 @@ def join(
 
     Exit code 0 if the protocol came to its end, 1 if the run failed, 4 if nobody listens there.
     """
-    set_up_log(log, as_json=log_json)
     overridden = settings_of(settings)
     loaded_spec = loaded(spec, overridden, rules)
     connecting = tuple(loaded_spec.connects)
@@ -95,18 +94,21 @@ def join(
         async with open_player(kind, spec=loaded_spec, name=name, seed=number) as decider:
             return await join_role(made, addresses, decider, seed=number, my=my, journal=book)
 
-    with opened_journal(
-        journal,
-        no_journal,
-        name=spec,
-        spec=loaded_spec,
-        role=chosen,
-        seed=number,
-        settings=overridden,
-        rules=rules,
-        backend=backend,
-        my=my,
-    ) as book:
+    with (
+        log_shown(log, as_json=log_json),
+        opened_journal(
+            journal,
+            no_journal,
+            name=spec,
+            spec=loaded_spec,
+            role=chosen,
+            seed=number,
+            settings=overridden,
+            rules=rules,
+            backend=backend,
+            my=my,
+        ) as book,
+    ):
         ended = run(partial(take_part, book), backend)
     if json:
         result: dict[str, Any] = {"spec": loaded_spec.protocol, "role": chosen, "name": name, "player": kind}

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
@@ -59,14 +60,19 @@ class JsonLines(logging.Formatter):
         return msgspec.json.encode(line).decode()
 
 
-def set_up_log(level: str, *, as_json: bool) -> None:
-    """Send the log of a level (a key of LEVELS) and above to standard error."""
+@contextmanager
+def log_shown(level: str, *, as_json: bool) -> Iterator[None]:
+    """Send the log of a level (a key of LEVELS) and above to standard error for as long as the block runs."""
     handler = logging.StreamHandler(sys.stderr)
-    if as_json:
-        handler.setFormatter(JsonLines())
-    else:
-        handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
-    root = logging.getLogger("accord")
-    root.handlers[:] = [handler]
-    root.setLevel(LEVELS[level])
-    root.propagate = False
+    handler.setFormatter(JsonLines() if as_json else logging.Formatter("%(levelname)s: %(message)s"))
+    logger = logging.getLogger("accord")
+    level_before, propagated_before = logger.level, logger.propagate
+    logger.addHandler(handler)
+    logger.setLevel(LEVELS[level])
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level_before)
+        logger.propagate = propagated_before

@@ -29,7 +29,7 @@ from runtime.commands.options import (
     seed_of,
     settings_of,
 )
-from runtime.commands.output import note, put, put_json, set_up_log
+from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.progress import Progress
 from runtime.commands.results import result_lines
 from runtime.commands.running import journal as opened_journal
@@ -72,7 +72,6 @@ def play(
     The same seed gives the same game. Exit code 0 if the game came to its end, whoever cheated or failed in it; 1 if
     the server's run failed.
     """
-    set_up_log(log, as_json=log_json)
     overridden = settings_of(settings)
     chosen = cast(loaded(spec, overridden, rules), overridden, players, player, role)
     number = seed_of(seed)
@@ -103,6 +102,7 @@ def play(
         )
 
     with (
+        log_shown(log, as_json=log_json),
         opened_journal(
             journal,
             no_journal or bool(alone),

@@ -19,7 +19,8 @@ from machines.model import Spec
 from runtime.cli import program_version
 from runtime.commands.faults import CommandError
 from runtime.commands.options import Backend
-from runtime.journal import FORMAT, Head, Journal, open_journal
+from runtime.commands.output import note
+from runtime.journal import FORMAT, Head, Journal, JournalError, open_journal
 from runtime.replay import spec_hash
 
 Result = TypeVar("Result")
@@ -88,7 +89,7 @@ def journal(
     ``name`` is the spec's name or path as given, ``where`` as for `runtime.journal.open_journal`.
 
     Raises:
-        JournalError: the journal cannot be made.
+        JournalError: the journal asked for cannot be made.
     """
     if off:
         yield None
@@ -107,7 +108,15 @@ def journal(
         rules=list(rules),
         backend=backend,
     )
-    made = open_journal(where, head)
+    try:
+        made = open_journal(where, head)
+    except JournalError as error:
+        if where is not None:
+            raise
+        # Nobody asked for this one; a read-only home is no reason not to play.
+        note(f"this run keeps no journal: {error}")
+        yield None
+        return
     try:
         yield made
     finally:

@@ -31,7 +31,7 @@ from runtime.commands.options import (
     settings_of,
     shown_address,
 )
-from runtime.commands.output import note, put, put_json, set_up_log
+from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.results import result_lines
 from runtime.commands.running import journal as opened_journal
 from runtime.commands.running import journal_path, run
@@ -65,7 +65,6 @@ def serve(
     With --json the first line is {"listening": "HOST:PORT", ...} as soon as the port is taken, the next the result.
     Exit code 0 if the protocol came to its end, 1 if the run failed, 4 if the port is in use.
     """
-    set_up_log(log, as_json=log_json)
     overridden = settings_of(settings)
     loaded_spec = loaded(spec, overridden, rules)
     chosen = chosen_role(loaded_spec, role, loaded_spec.listeners(), "listens")
@@ -104,18 +103,21 @@ def serve(
                 on_ended=told if made.per_connection else None,
             )
 
-    with opened_journal(
-        journal,
-        no_journal,
-        name=spec,
-        spec=loaded_spec,
-        role=chosen,
-        seed=number,
-        settings=overridden,
-        rules=rules,
-        backend=backend,
-        my={"name": name},
-    ) as book:
+    with (
+        log_shown(log, as_json=log_json),
+        opened_journal(
+            journal,
+            no_journal,
+            name=spec,
+            spec=loaded_spec,
+            role=chosen,
+            seed=number,
+            settings=overridden,
+            rules=rules,
+            backend=backend,
+            my={"name": name},
+        ) as book,
+    ):
         ended = run(partial(listen, book), backend)
     result: dict[str, Any] = {**facts, "result": plain(ended.value), "failed": ended.failed}
     if json:

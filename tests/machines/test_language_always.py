@@ -33,7 +33,7 @@ TURN = """
 
 
 def served(machines: str, states: str = GAME) -> Run:
-    """Start a server with ann (0) and bob (1) seated that runs ``game(players)``, in which a ``turn(player)`` may be."""
+    """Start a server with ann (0) and bob (1) seated that runs ``game(players)``; that may run ``turn(player)``."""
     turn = TURN.strip("\n") + "\n" if "turn(" in machines else ""
     text = SPEC.replace("STATES\n", states.strip("\n") + "\n").replace("MACHINES\n", machines.strip("\n") + "\n" + turn)
     server = start(text)

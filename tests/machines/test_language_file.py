@@ -1,4 +1,4 @@
-"""The language, shown key by key: the top of a file, ``wire``, ``settings``, ``connects``, ``rules`` and ``extends``."""
+"""The language, shown key by key: the top of a file: ``wire``, ``settings``, ``connects``, ``rules``, ``extends``."""
 
 from __future__ import annotations
 

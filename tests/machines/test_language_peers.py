@@ -119,11 +119,11 @@ def test_seated_is_done_for_each_and_may_give_a_peer_further_fields() -> None:
                 seats: 2
                 within: never
                 seated:
-                  let: {peer.number: len(players) + 1}
-                  send: SEAT(peer.name, peer.number)
+                  let: {peer.seat: len(players) + 1}
+                  send: SEAT(peer.name, peer.seat)
                 then: end
               end:
-                return: players[0].number + 10 * players[1].number
+                return: players[0].seat + 10 * players[1].seat
         """
     )
 
@@ -390,7 +390,11 @@ def test_a_client_may_talk_to_a_second_role_that_runs_one_session_for_each_conne
     # main(client): once for each connection; my.name
     network = Network(tiny(RELAY), "server")
     for index, name in enumerate(("ann", "bob"), start=1):
-        network.join("client", lambda question, values, index=index: ["move", values["n"] + index], {"name": name})
+
+        def think(question: str, values: dict[str, Any], index: int = index) -> Any:
+            return ["move", values["n"] + index]
+
+        network.join("client", think, {"name": name})
 
     assert returned(network.server) == 10 + 1 + 10 + 2
     ais = [run for run in network.runs if run.program.role.name == "ai"]

@@ -20,7 +20,7 @@ MESSAGES = """
 
 
 def client(states: str) -> Run:
-    """Start a client whose ``main`` has these states; peer 0 is its server, which says TURN(board), MORE(n) and OVER."""
+    """Start a client whose ``main`` has these states; peer 0 is its server, which says TURN(board), MORE(n), OVER."""
     types = "        types: {Board: [int, ...]}\n"
     return start(types + MESSAGES.lstrip("\n") + states.strip("\n") + "\n", "client")
 

@@ -28,12 +28,12 @@ _RESOLVED = {
 EditorLoader.yaml_implicit_resolvers = {}
 for _tag, (_regex, _first) in _RESOLVED.items():
     _pattern = re.compile(f"^(?:{_regex})$")
-    EditorLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _pattern, _first)  # type: ignore[no-untyped-call]
+    EditorLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _pattern, _first)
 
 
 def seen(text: str, loader: Any = EditorLoader) -> Any:
     """Return the plain values of a YAML text, scalars typed as an editor does, or as another loader does."""
-    return yaml.load(text, loader)  # noqa: S506 (it makes plain values only)
+    return yaml.load(text, loader)
 
 
 def marked(text: str, loader: Any = EditorLoader) -> list[str]:

@@ -1,8 +1,8 @@
-"""``specs/README.md`` is true: every example reads and checks, or has the problems it says; every key and code is told.
+"""``specs/README.md`` is true: each example reads and checks, or has the problems it says; every key and code is told.
 
-A block of YAML is a whole spec, or, behind ``<!-- in: NAME -->``, a part of one: it is put into ``bases/NAME.yaml`` where
-that says ``<here>``. A line of a base that ends in ``# with: a b`` stays if the block has one of these words, one that
-ends in ``# without: a`` if it has none. ``<!-- problems: A103 -->`` gives the codes of all problems of a block.
+A block of YAML is a whole spec, or, behind ``<!-- in: NAME -->``, a part of one: it is put into ``bases/NAME.yaml``
+where that says ``<here>``. A line of a base that ends in ``# with: a b`` stays if the block has one of these words, one
+that ends in ``# without: a`` if it has none. ``<!-- problems: A103 -->`` gives the codes of all problems of a block.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Block:
 
 
 def messages_in_use(text: str) -> str:
-    """Return a spec with the tables of messages in ``text``, each of which one side asks for and sends, the other hears."""
+    """Return a spec with the messages in ``text``: one side asks for each and sends it, the other hears it."""
     states: dict[str, list[str]] = {"client": ["    main:"], "server": ["    main(client):"]}
     table = re.split(r"^(?:also|urgent):", text, flags=re.MULTILINE)[0]
     sender = ""
@@ -97,7 +97,7 @@ def messages_in_use(text: str) -> str:
 
 def blocks() -> Iterator[Block]:
     """Yield the examples of the page."""
-    pattern = re.compile(r"((?:^<!-- .* -->\n)*)^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+    pattern = re.compile(r"((?:^<!-- [^\n]* -->\n)*)^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
     for found in pattern.finditer(README):
         notes = dict(re.findall(r"<!-- (\w+): (.*?) -->", found[1]))
         assert set(notes) <= {"in", "problems"}, notes
