@@ -38,7 +38,9 @@ def play(port: int, players: int) -> int:
                 if asked is not None:
                     turn = int(asked[2])
                     tile = (10 + turn % 4, turn % 10)
-                    connection.sendall(b'["place", "%b", %d, {"tile": %d, "x": %d, "y": 4}]\n' % (asked[1], turn, *tile))
+                    connection.sendall(
+                        b'["place", "%b", %d, {"tile": %d, "x": %d, "y": 4}]\n' % (asked[1], turn, *tile)
+                    )
                     moves += 1
     return moves
 

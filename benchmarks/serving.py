@@ -42,7 +42,7 @@ def compiled(name: str, turns: int, pairs: int) -> Program:
 class Tables:
     """Hands connections to sessions of so many seats each, in the order in which they come."""
 
-    def __init__(self, batches: Batches, pairs: int, make_host: Callable[..., Host], finish: Callable[[Host], None]):
+    def __init__(self, batches: Batches, pairs: int, make_host: Callable[..., Host], finish: Callable[[Host], object]):
         self._batches = batches
         self._pairs = pairs
         self._make_host = make_host

@@ -6,12 +6,12 @@ Each function takes compiled parts and returns one closure over the slots of a f
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from machines.operations import DIRECT, INTEGER_MAX, INTEGER_MIN, UNMISTAKABLE, typed_equal
+from machines.operations import DIRECT, INTEGER_MAX, INTEGER_MIN, OBJECTS, UNMISTAKABLE, typed_equal
 from machines.values import Peer, Range, Record
 
 Evaluator = Callable[[list[Any]], Any]
@@ -113,6 +113,8 @@ def sequence(given: list[Part]) -> Evaluator:
             return lambda s: (a(s), b(s))
         case [a, b, c]:
             return lambda s: (a(s), b(s), c(s))
+        case [a, b, c, d]:
+            return lambda s: (a(s), b(s), c(s), d(s))
         case runs:
             return lambda s: tuple([run(s) for run in runs])
 
@@ -130,6 +132,7 @@ def field(owner: Part, name: str, general: Callable[..., Any]) -> Evaluator:
     """Return ``owner.name``."""
     if owner.slot is not None:
         slot = owner.slot
+        objects: Collection[type] = () if name.startswith("_") else OBJECTS
 
         def field_of_slot(slots: list[Any]) -> Any:
             value = slots[slot]
@@ -139,7 +142,11 @@ def field(owner: Part, name: str, general: Callable[..., Any]) -> Evaluator:
                     return value.fields[name]
                 if kind is Record:
                     return value[name]
-            except KeyError:
+                if kind in objects:
+                    found = getattr(value, name)
+                    if not callable(found):
+                        return found
+            except (KeyError, AttributeError):
                 pass  # said by the general operation, which knows what there is instead
             return general(value, name)
 

@@ -23,7 +23,7 @@ from machines.model import Wire
 from machines.scalars import INT_MAX, INT_MIN
 from machines.shapes import Mismatch, shown
 
-_DIGITS: Final = b"0123456789"
+_ALL_ZEROS: Final = bytes.maketrans(b"123456789", b"0" * 9)
 # Deletes all but brackets, quotes and backslashes, and makes one kind of bracket of the two.
 _SQUARE: Final = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b'[]{}"\\'))
@@ -65,8 +65,8 @@ def parse_json(raw: bytes, wire: Wire) -> Any:
 def _decoder(depth_max: int, digits_max: int) -> Callable[[bytes], Any]:
     parse = msgspec.json.Decoder().decode
     encode = msgspec.json.Encoder().encode
-    run_max = min(digits_max, _SAFE_DIGITS_MAX)
-    long_run = re.compile(rb"[0-9]{%d}" % (run_max + 1)).search
+    # Digits made alike are found at a fifth of what a pattern takes.
+    long_run = b"0" * (min(digits_max, _SAFE_DIGITS_MAX) + 1)
 
     def decode(raw: bytes) -> Any:
         try:
@@ -78,7 +78,7 @@ def _decoder(depth_max: int, digits_max: int) -> Callable[[bytes], Any]:
         if keys + raw.count(b"[") > depth_max and _depth(raw, value) > depth_max:
             raise Malformed(f"nested deeper than {depth_max}")
         # Written again without its equal keys, a value has fewer colons; an escape could hide one in a text.
-        if (len(raw) - len(raw.translate(None, _DIGITS)) > run_max and long_run(raw)) or (
+        if long_run in raw.translate(_ALL_ZEROS) or (
             keys and (b"\\" in raw or raw.count(b":") != encode(value).count(b":"))
         ):
             _check_exactly(raw, digits_max)

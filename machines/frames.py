@@ -81,29 +81,12 @@ class Frame:
     """One call of a machine. ``slots`` holds its names: slot 0 is the frame itself, then the parameters, then the rest.
 
     ``_state`` is what ``transitions`` reads and writes; ``node`` is the compiled state of that name, once entered.
-    Most frames never use most of these attributes, so their first values stand in the class and cost a frame nothing.
     """
 
-    alive = True
-    next = 0  # what the row just taken asks for: ENTER, STAY or AGAIN (see machines.table)
-    result: Any = None
-    child: Frame | None = None
-    loop: Loop | None = None
-    accepting: Accepting | None = None
-    parked: dict[int, Frame] | None = None  # sign-ups under way, between two accepts into one name
-    parked_for = 0  # the slot of that name
-    hears: tuple[Seat, ...] = ()
-    empty_told = False
-    entered = 0.0
-    serial = 0
-    deadline = inf
-    moments: list[Moment] | None = None  # the state's ``after`` and ``every``
-    standing: list[Moment] | None = None  # those of the machine's ``always``
-    question: int | None = None
-    calls: dict[str, int] | None = None  # how often each machine was called from here
-    tally: dict[str, int] | None = None
-    rates: dict[str, deque[float]] | None = None
-    path_text: str | None = None
+    __slots__ = ("_state", "accepting", "alive", "calls", "child", "deadline", "default_within", "empty_told",
+                 "entered", "hears", "loop", "moments", "next", "node", "ordinal", "parent", "parked", "parked_for",
+                 "path_text", "question", "rates", "result", "serial", "slots", "standing", "table", "tally",
+                 "tree")  # fmt: skip
 
     def __init__(
         self, tree: Tree, table: Table, arguments: tuple[Any, ...], parent: Frame | None, ordinal: int
@@ -119,6 +102,26 @@ class Frame:
         self.default_within: tuple[Frame, Callable[[list[Any]], Any]] | None = (
             (self, table.within) if table.within is not None else parent.default_within if parent is not None else None
         )
+        self.alive = True
+        self.next = 0  # what the row just taken asks for: ENTER, STAY or AGAIN (see machines.table)
+        self.result: Any = None
+        self.child: Frame | None = None
+        self.loop: Loop | None = None
+        self.accepting: Accepting | None = None
+        self.parked: dict[int, Frame] | None = None  # sign-ups under way, between two accepts into one name
+        self.parked_for = 0  # the slot of that name
+        self.hears: tuple[Seat, ...] = ()
+        self.empty_told = False
+        self.entered = 0.0
+        self.serial = 0
+        self.deadline = inf
+        self.moments: list[Moment] | None = None  # the state's ``after`` and ``every``
+        self.standing: list[Moment] | None = None  # those of the machine's ``always``
+        self.question: int | None = None
+        self.calls: dict[str, int] | None = None  # how often each machine was called from here
+        self.tally: dict[str, int] | None = None
+        self.rates: dict[str, deque[float]] | None = None
+        self.path_text: str | None = None
 
     @property
     def path(self) -> str:

@@ -72,6 +72,12 @@ class Framer(Protocol):
             FrameError: a message is too long or too deep, announces too great a length, or can't begin like this.
         """
 
+    def glance(self, chunk: bytes) -> bytes | None:
+        """Return the payload of a chunk that looks like just one whole message, while nothing else waits, or None.
+
+        The chunk is not taken in. Under ``json`` it is one message for certain only if it can also be decoded.
+        """
+
     def finish(self) -> bytes | None:
         """Return the last payload if only the end of the stream ends it: a bare number, a line without newline.
 
@@ -137,6 +143,15 @@ class JsonFramer:
             self._chunk = b""
         elif self._error is None:
             self._chunk = chunk
+
+    def glance(self, chunk: bytes) -> bytes | None:
+        """Return what may be the only payload of a chunk; see `Framer.glance`."""
+        if self._chunk or self._buffer or self._error is not None:
+            return None
+        payload = chunk.strip(BLANKS)
+        if payload and _PAIRS.get(payload[0]) == payload[-1] and len(payload) <= self._bytes_max:
+            return payload
+        return None
 
     def next(self) -> bytes | None:
         """Return the next payload or None; see `Framer.next`."""
@@ -318,6 +333,13 @@ class LineFramer:
             self._buffer = bytearray(self._buffer)
         self._buffer += chunk
 
+    def glance(self, chunk: bytes) -> bytes | None:
+        """Return the only line of a chunk; see `Framer.glance`."""
+        last = len(chunk) - 1
+        if self._buffer or self._error is not None or last > self._bytes_max or chunk.find(b"\n") != last:
+            return None
+        return (chunk[:-2] if chunk.endswith(b"\r\n") else chunk[:-1]) or None
+
     def next(self) -> bytes | None:
         """Return the next payload or None; see `Framer.next`."""
         if self._error is not None:
@@ -385,6 +407,13 @@ class LengthFramer:
         """Take in bytes; see `Framer.feed`."""
         if self._error is None:
             self._buffer += chunk
+
+    def glance(self, chunk: bytes) -> bytes | None:
+        """Return the only payload of a chunk; see `Framer.glance`."""
+        size = len(chunk) - LENGTH.size
+        if self._buffer or self._error is not None or not 0 <= size <= self._bytes_max:
+            return None
+        return chunk[LENGTH.size :] if LENGTH.unpack_from(chunk)[0] == size else None
 
     def next(self) -> bytes | None:
         """Return the next payload or None; see `Framer.next`."""

@@ -37,7 +37,7 @@ class Tree:
 
     __slots__ = ("asked", "counted", "drops", "earliest", "effects", "ended", "event_mark", "failures", "lonely", "my",
                  "now", "over_limit", "program", "questions", "ready", "root", "seats", "seed", "serial", "speaker",
-                 "steps", "transitions", "work")  # fmt: skip
+                 "steps", "transitions", "unheard", "work")  # fmt: skip
 
     def __init__(self, program: Program, seed: int, my: Mapping[str, Any]) -> None:
         self.program = program
@@ -55,6 +55,7 @@ class Tree:
         self.asked = 0
         self.work: list[Frame] = []
         self.ready: list[Seat] = []  # seats whose inbox somebody may have begun to hear
+        self.unheard: set[int] = set()  # seats with something in their inbox that nobody would read so far
         self.lonely: list[Frame] = []  # frames that await a group in which nobody is left
         self.steps = 0
         self.failures = 0
@@ -68,15 +69,21 @@ class Tree:
 
     def send(self, receivers: Any, message: str, value: Any) -> None:
         """Send a message to a peer or to each of a list; it is encoded once. Those gone are skipped with a note."""
-        data: bytes | None = None
-        for peer in (receivers,) if type(receivers) is Peer else peers(receivers):
+        if type(receivers) is Peer:  # by far the most frequent
+            seat = self.seats[receivers.number]
+            if not (seat.lost or seat.dropped):
+                data = seat.framer.wrap(self.program.codec.encode(value))
+                self.effects.append(SendEffect(receivers.number, data, message))
+                return
+        framed: bytes | None = None
+        for peer in peers(receivers):
             seat = self.seats[peer.number]
             if seat.lost or seat.dropped:
                 self.effects.append(Note("info", f"{message} is not sent: the peer is gone", peer.number))
                 continue
-            if data is None:
-                data = seat.framer.wrap(self.program.codec.encode(value))
-            self.effects.append(SendEffect(peer.number, data, message))
+            if framed is None:
+                framed = seat.framer.wrap(self.program.codec.encode(value))
+            self.effects.append(SendEffect(peer.number, framed, message))
 
     def drop(self, peer: Peer, why: str) -> None:
         """Close a peer once all that was sent before is out; a second time is nothing."""
@@ -108,8 +115,8 @@ class Tree:
         saved = slots[:]
         state = frame._state
         mark = len(self.effects)
-        self.drops.clear()
-        self.counted.clear()
+        if self.drops or self.counted:
+            self._forget()
         self.speaker = peer
         self.over_limit = False
         table = frame.table
@@ -119,7 +126,7 @@ class Tree:
                 # Whoever leaves a parallel loop half way keeps what its items have returned so far.
                 self._fold(frame, frame.loop, sorted(frame.loop.results))
                 folded = slots[:]
-            for slot, hole in zip(slots_of_holes, holes, strict=True):
+            for slot, hole in zip(slots_of_holes, holes):  # noqa: B905 - both are made from one shape
                 slots[slot] = hole
             if table.peer_slot and (peer is not None or reason not in (None, "failed")):
                 slots[table.peer_slot] = peer  # a fault without a peer, such as an empty group's, says so
@@ -136,8 +143,6 @@ class Tree:
             self.failed(frame, error, f"{event} in {state}", layer if event == layer.prefix + ".failed" else None)
             return True
         self.transitions.append((frame, state, event, frame._state))
-        if self.drops:
-            self.drops.clear()
         code = frame.next
         if code == ENTER:
             self.leave(frame)
@@ -156,9 +161,13 @@ class Tree:
         del self.effects[mark:]
         for seat in self.drops:
             seat.dropped = False
-        self.drops.clear()
         for counter, key, rate in self.counted:
             counter.uncount(key, rate=rate)
+        self._forget()
+
+    def _forget(self) -> None:
+        """What was dropped and counted so far is settled; only what comes now can be taken back."""
+        self.drops.clear()
         self.counted.clear()
 
     def _stay(self, frame: Frame, *, again: bool) -> None:
@@ -183,8 +192,8 @@ class Tree:
         slots = frame.slots
         saved = slots[:]
         mark = len(self.effects)
-        self.drops.clear()
-        self.counted.clear()
+        if self.drops or self.counted:
+            self._forget()
         self.speaker = None
         try:
             node = frame.node
@@ -198,7 +207,6 @@ class Tree:
             self.failed(frame, error, f"after {state}")
             return
         self.transitions.append((frame, state, ".then", frame._state))
-        self.drops.clear()
         self.leave(frame)
         self.work.append(frame)
 
@@ -272,12 +280,8 @@ class Tree:
                 if seat.holder is frame:
                     seat.holder = None
             frame.hears = ()
-        if frame.deadline != inf:
-            frame.deadline = inf
-        if frame.moments is not None:
-            frame.moments = None
-        if frame.tally is not None:
-            frame.tally = None
+        frame.deadline = inf
+        frame.moments = frame.tally = None
         if frame.question is not None:
             self._cancel(frame)
         if frame.child is not None:
@@ -346,17 +350,18 @@ class Tree:
         if kind == FINAL:
             self._finish(frame)
             return
-        saved = frame.slots[:]
+        slots = frame.slots
+        saved = slots[:]
         mark = len(self.effects)
-        self.drops.clear()
-        self.counted.clear()
+        if self.drops or self.counted:
+            self._forget()
         self.speaker = None
         try:
             if node.each is not None:
                 self._enter_each(frame, node)
                 return
             if node.entry is not None:
-                node.entry(frame.slots)
+                node.entry(slots)
             if kind == WAIT:
                 self._start_clocks(frame, node)
                 frame.empty_told = False
@@ -364,11 +369,13 @@ class Tree:
                     self._register(frame, node, afresh=True)
                 if node.asked is not None:
                     self._ask(frame, node)
-                self._hear_more(frame)
+                if self.unheard:
+                    self._hear_more()
                 return
             if kind == CALL:
-                self._start_clocks(frame, node)
-                self._call(frame, node, frame.slots, frame.number_calls(node.run[0]))  # type: ignore[index]
+                if node.timed:
+                    self._start_clocks(frame, node)
+                self._call(frame, node, slots, frame.number_calls(node.run[0]))  # type: ignore[index]
                 return
             if kind == ACCEPT:
                 self._enter_accept(frame, node)
@@ -379,22 +386,24 @@ class Tree:
             return
         self.run_then(frame)
 
-    def _hear_more(self, frame: Frame) -> None:
-        """Layers may have begun to hear peers that nobody awaits: look at every inbox with something in it."""
-        for seat in self.seats:
-            if seat.inbox and seat.holder is None:
+    def _hear_more(self) -> None:
+        """Layers may have begun to hear peers that nobody awaits: look at every inbox that nobody would read before."""
+        for number in sorted(self.unheard):
+            seat = self.seats[number]
+            if not seat.inbox:
+                self.unheard.remove(number)
+            elif seat.holder is None:
                 self.ready.append(seat)
 
     def _start_clocks(self, frame: Frame, node: Node) -> None:
         self.serial += 1
         frame.serial = self.serial
-        within: Any = inf
+        deadline = inf
         if node.within is not None:
-            within = duration(node.within(frame.slots))
+            deadline = self.now + node.within(frame.slots)
         elif node.kind == WAIT and frame.default_within is not None:
             owner, limit = frame.default_within
-            within = duration(limit(owner.slots))
-        deadline = self.now + within
+            deadline = self.now + limit(owner.slots)
         frame.deadline = deadline
         if deadline < self.earliest:
             self.earliest = deadline
@@ -420,10 +429,14 @@ class Tree:
         if type(value) is Peer:
             seat = self.seats[value.number]
             if seat.holder is not frame or len(frame.hears) != 1:
-                self._let_go(frame)
-                self._hold(frame, seat)
+                if frame.hears:
+                    self._let_go(frame)
+                if seat.holder is None:
+                    seat.holder = frame
+                else:
+                    self._hold(frame, seat)
                 frame.hears = (seat,)
-            if seat.inbox or seat.silent:
+            if seat.inbox or seat.lost or seat.dropped or seat.deaf:
                 if (afresh or not seat.closed_told) and seat.silent and not seat.inbox:
                     seat.inbox.append((LOST, None, self.now))
                 if seat.inbox:
@@ -523,7 +536,8 @@ class Tree:
             if node.entry is not None:
                 node.entry(slots)
             if node.run is not None:
-                self._start_clocks(frame, node)
+                if node.timed:
+                    self._start_clocks(frame, node)
                 self._call(frame, node, slots, loop.offset + loop.index)
                 return
             if each.until is not None and each.until(slots):
@@ -586,8 +600,8 @@ class Tree:
         saved = parent.slots[:]
         mark = len(self.effects)
         node = parent.node
-        self.drops.clear()
-        self.counted.clear()
+        if self.drops or self.counted:
+            self._forget()
         self.speaker = None
         try:
             loop = parent.loop
@@ -630,7 +644,7 @@ class Tree:
         frame.accepting = accepting
         self._hear_seated(frame, node)
         self._count_seats(frame, node, accepting)
-        self._hear_more(frame)
+        self._hear_more()
 
     def _hear_seated(self, frame: Frame, node: Node) -> None:
         """An open door hears those already seated, and whoever it awaits besides."""

@@ -218,3 +218,21 @@ def test_only_a_use_whose_condition_held_counts_for_a_limit() -> None:
     server.say(0, ["move", 1])
 
     assert returned(server) == "illegal"
+
+
+@shows("always.receive", "always.invalid")
+def test_what_an_always_refuses_of_a_peer_that_nobody_awaits_is_invalid_for_whoever_hears_it_next() -> None:
+    # always: {receive, invalid}
+    server = served(
+        """
+              always: {await: players, receive: {PING: {limit: 1, send: NOTE(null), then: stay}}}
+              begin: {await: "players[0]", within: 5 s, receive: {MOVE: next}, fault: {return: null}}
+              next: {await: "players[1]", within: 5 s, receive: {MOVE: {return: x}}, fault: {return: reason}}
+        """
+    )
+
+    server.say(1, "ping", "ping")
+    assert server.ended is None
+    server.say(0, ["move", 1])
+
+    assert returned(server) == "limit"

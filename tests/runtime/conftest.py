@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from trio.testing import MockClock
 
-from tests.runtime.virtual import VirtualLoop
+from tests.runtime.virtual import virtual
 
 WAYS: dict[str, tuple[str, dict[str, Any], bool]] = {
     "asyncio": ("asyncio", {"use_uvloop": False}, False),
@@ -40,6 +39,4 @@ def stock(way: str) -> bool:
 @pytest.fixture(params=["asyncio", "trio"])
 def virtual_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
     """A backend under virtual time: a test module that wants it makes this its ``anyio_backend``."""
-    if request.param == "asyncio":
-        return "asyncio", {"loop_factory": VirtualLoop}
-    return "trio", {"clock": MockClock(autojump_threshold=0)}
+    return virtual(request.param)

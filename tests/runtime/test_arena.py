@@ -29,16 +29,16 @@ def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
     return LOOPS[request.param]
 
 
-def tsuro(count: int = 3, **settings: str) -> Spec:
-    return load("tsuro", {"seats": f"{count}..{count}", "reply": "1 s", "think": "500 ms", **settings})
+def tsuro(count: int, **settings: str) -> Spec:
+    return load("tsuro", {"seats": f"{count}..{count}", **settings})
 
 
 def seats(*kinds: str, seed: int = 1) -> list[Seated]:
     return [Seated(f"p{index}", kind, derived_seed(seed, index)) for index, kind in enumerate(kinds)]
 
 
-async def game(*kinds: str, seed: int = 1, heard: list[tuple[int, str]] | None = None) -> GameResult:
-    spec = tsuro(len(kinds))
+async def game(*kinds: str, seed: int = 1, heard: list[tuple[int, str]] | None = None, **settings: str) -> GameResult:
+    spec = tsuro(len(kinds), **settings)
 
     def observe(effect: Effect) -> None:
         if heard is not None and isinstance(effect, Heard):
@@ -94,7 +94,8 @@ def test_the_same_seed_gives_the_same_game_on_every_loop() -> None:
 
 @pytest.mark.parametrize("kind", ["silent", "malformed", "gone", "infinite", "illegal", "illegal-later", "example"])
 async def test_who_breaks_the_protocol_is_a_cheater_and_the_others_play_on(kind: str) -> None:
-    result = await game("second", kind, "second")
+    # A client whose player does not answer gives up when its own time to think is over.
+    result = await game("second", kind, "second", think="1 s")
 
     assert result.ended is not None
     assert result.ended.failed is None

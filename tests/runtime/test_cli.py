@@ -18,7 +18,7 @@ from runtime.cli import main
 
 SPECS = Path(__file__).resolve().parent.parent / "specs"
 Run = Callable[..., tuple[int, str, str]]
-QUICK = ("--set", "reply=1 s", "--set", "think=500 ms")
+QUICK = ("--set", "think=500 ms")
 
 
 @pytest.fixture

@@ -136,7 +136,7 @@ def test_a_strategy_that_thinks_for_ever_does_not_keep_the_process(start: Start,
         "    def __init__(self, name, seed): pass\n"
         "    def initial(self, board, hand, token): threading.Event().wait()\n"
     )
-    words = ("play", "tsuro", "-q", "--json", "--set", "think=100 ms", "--set", "reply=300 ms")
+    words = ("play", "tsuro", "-q", "--json", "--set", "think=500 ms")
 
     code, lines, _ = ended(start(*words, "--player", "python:thinker:Thinker"))
 

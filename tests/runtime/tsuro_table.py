@@ -169,12 +169,14 @@ class Guest:
     """A client by hand: it signs up, and answers each request with what its strategy says, until the stream ends.
 
     ``told`` is every value it was sent, in order. ``said`` overrules the strategy: what to say, in order.
+    ``thinks`` is how many seconds it takes over each answer.
     """
 
     name: Any
     stream: ByteStream
     strategy: Any = field(default_factory=lambda: PLAYERS["second"]("", 0))
     said: list[Any] | None = None
+    thinks: float = 0.0
     token: str = ""
     told: list[Any] = field(default_factory=list)
     closed: bool = False
@@ -219,14 +221,16 @@ class Guest:
         """Answer one request."""
         answer = self.answer(request)
         self.answered.append(answer)
+        if self.thinks:
+            await anyio.sleep(self.thinks)
         await self.say(answer)
 
     @property
     def ending(self) -> Any:
-        """Return ENDED's (winners, losers), or None if it has not come as the last thing of all."""
+        """Return ENDED's [winners, losers], or None if it has not come as the last thing of all."""
         if self.closed and self.told and isinstance(self.told[-1], list) and len(self.told[-1]) == 3:
             winners, losers, _ = self.told[-1]
-            return winners, losers
+            return [winners, losers]
         return None
 
 

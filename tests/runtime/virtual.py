@@ -9,6 +9,8 @@ import asyncio
 import selectors
 from typing import Any
 
+from trio.testing import MockClock
+
 
 class _JumpingSelector(selectors.SelectSelector):
     def __init__(self) -> None:
@@ -33,3 +35,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def time(self) -> float:
         return self._jumping.jumped
+
+
+def virtual(backend: str) -> tuple[str, dict[str, Any]]:
+    """Return what anyio's tests want to know to run on asyncio or trio under virtual time."""
+    if backend == "asyncio":
+        return "asyncio", {"loop_factory": VirtualLoop}
+    return "trio", {"clock": MockClock(autojump_threshold=0)}
