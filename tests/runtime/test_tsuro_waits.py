@@ -424,11 +424,7 @@ async def test_who_breaks_a_wait_harms_nobody_else(
 
     # Nobody waits longer than the limits say.
     if not over_tcp:
-        last = table.asked(number)[-1] if outcome is Outcome.EXPELLED else inf
-        then = min(
-            (moment for moment in table.moments("INTER_REQ") + table.moments("INIT_REQ") if moment > last), default=inf
-        )
         if outcome is Outcome.EXPELLED:
-            assert then - last == about(REPLY_SECONDS if late else 0.0)
+            assert table.waited_for(number) == about(REPLY_SECONDS if late else 0.0)
         closes = FLUSH_SECONDS if at is not At.END else LINGER_SECONDS
         assert table.released_at - table.ended_at == about(closes if misdeed == "never reads" else 0.0)

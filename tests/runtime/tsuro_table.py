@@ -92,6 +92,14 @@ class Table:
         """Return when a peer was asked for a placement."""
         return self.moments("INIT_REQ", peer) + self.moments("INTER_REQ", peer)
 
+    def waited_for(self, peer: int) -> float:
+        """Return the seconds from the last request to a peer to whatever the server sent next, to anybody."""
+        sends = [(moment, effect) for moment, effect in self.effects if isinstance(effect, Send)]
+        last = max(
+            index for index, (_, send) in enumerate(sends) if send.peer == peer and send.message.endswith("_REQ")
+        )
+        return sends[last + 1][0] - sends[last][0]
+
     def dropped(self) -> dict[int, str]:
         """Return who was dropped, and why."""
         return {effect.peer: effect.why for _, effect in self.effects if isinstance(effect, Drop)}
