@@ -21,8 +21,8 @@ import anyio
 
 from benchmarks.batches import Batches
 from benchmarks.handwritten import SERVERS
+from machines.engine.session import Program
 from machines.library import load, rules_modules
-from machines.session import Program
 from runtime.clock import make_clock
 from runtime.host import Host, open_host
 from runtime.journal import FORMAT, Head, Journal, open_journal

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from diagrams.flow import KEEPS, Arrow, Flow, Kind, Label, Line, Node, Voice, untangled
 from diagrams.wording import bound, quantity, same, sends_in_full, sent_in_full, told
-from machines.expressions import show
+from machines.expressions.spelling import show
 from machines.model import (
     Always,
     Branch,

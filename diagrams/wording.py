@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from math import isinf
 
-from machines.expressions import show
+from machines.expressions.spelling import show
 from machines.model import (
     Binding,
     Branch,

@@ -1,6 +1,6 @@
 """What a session asks of whoever runs it. A session never does anything itself: it returns these, in order.
 
-A peer is named by its seat number here. See `machines.session` for the inputs.
+A peer is named by its seat number here. See `machines.engine.session` for the inputs.
 """
 
 from __future__ import annotations

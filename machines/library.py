@@ -18,13 +18,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from machines.extending import extend
 from machines.model import Spec
-from machines.nodes import BYTES_MAX, MapNode, Node, ScalarNode, parse_yaml
 from machines.problems import Place, Problems, SpecError, near
-from machines.reader import read
-from machines.reading import shown
-from machines.settings import apply_settings
+from machines.reading.extending import extend
+from machines.reading.nodes import BYTES_MAX, MapNode, Node, ScalarNode, parse_yaml
+from machines.reading.outline import shown
+from machines.reading.reader import read
+from machines.reading.settings import apply_settings
 
 EXTENDS_MAX = 8  # files on top of one another; nobody follows more
 ENTRY_POINTS = "accord.rules"

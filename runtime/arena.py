@@ -19,9 +19,9 @@ import anyio
 from anyio.abc import TaskGroup
 
 from machines.effects import Effect, Ended
-from machines.frames import Frame
+from machines.engine.frames import Frame
+from machines.engine.session import Program, Session
 from machines.model import Spec
-from machines.session import Program, Session
 from runtime.client import Address, join
 from runtime.host import JournalWriter
 from runtime.players import Arguments, Player, derived_seed, open_player

@@ -9,7 +9,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from machines.effects import Effect, Ended
-from machines.session import Program, Session
+from machines.engine.session import Program, Session
 from runtime.clock import make_clock, warn_of_lag
 from runtime.host import JournalWriter, open_host
 from runtime.players import Player

@@ -24,7 +24,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from machines.effects import Ask, Cancel, Drop, Effect, Ended, Heard, Note, Pause, Resume, Send
-from machines.session import Program, Session
+from machines.engine.session import Program, Session
 from runtime.clock import Clock
 from runtime.journal import FLUSH_SECONDS, Kind
 from runtime.players import DecisionError, EndlessAnswer, Player, RawAnswer, Vanish

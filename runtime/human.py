@@ -20,9 +20,9 @@ import anyio
 import anyio.to_thread
 import msgspec
 
-from machines.bodies import compile_message
+from machines.messages.bodies import compile_message
+from machines.messages.types import Mismatch, compile_type
 from machines.model import Hole, Named, Pattern, Scalar, Spec
-from machines.types import Mismatch, compile_type
 from machines.values import plain
 from runtime.players import Arguments, DecisionError, companions
 

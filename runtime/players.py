@@ -31,8 +31,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import anyio
 import anyio.to_thread
 
-from machines.bodies import MessageShape, compile_message
 from machines.library import rules_module
+from machines.messages.bodies import MessageShape, compile_message
 from machines.model import Spec
 from machines.problems import near
 

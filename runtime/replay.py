@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from machines.effects import Effect, Ended
+from machines.engine.session import Session
+from machines.engine.table import Program
 from machines.library import find, load, rules_modules, sources
-from machines.session import Session
-from machines.table import Program
 from machines.values import plain
 from runtime.journal import Head, Line, Recorded, answer_of, bytes_of, read_journal, settled, shorts
 

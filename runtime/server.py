@@ -15,7 +15,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from machines.effects import Effect, Ended
-from machines.session import Program, Session
+from machines.engine.session import Program, Session
 from runtime.client import Address, connect_all, run_in_group
 from runtime.clock import make_clock, warn_of_lag
 from runtime.host import Host, JournalWriter, open_host

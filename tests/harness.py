@@ -16,12 +16,12 @@ from types import ModuleType
 from typing import Any
 
 from machines.effects import Ask, Cancel, Drop, Effect, Ended, Heard, Note, Send
-from machines.framing import make_framer
+from machines.engine.session import Program, Session
 from machines.model import Spec
-from machines.nodes import parse_yaml
 from machines.problems import Problems
-from machines.reader import read
-from machines.session import Program, Session
+from machines.reading.nodes import parse_yaml
+from machines.reading.reader import read
+from machines.wire.framing import make_framer
 
 
 def spec_of(text: str) -> Spec:

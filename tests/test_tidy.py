@@ -1,4 +1,4 @@
-"""The house rules that a machine can see: arrows between folders go one way, nothing is left open, files fit in the head."""
+"""House rules that a machine can see: arrows between folders go one way, nothing is left open, files stay short."""
 
 from __future__ import annotations
 
@@ -20,7 +20,19 @@ MAY_IMPORT: dict[str, set[str]] = {
     "rules": set(),
     "machines": {"yaml", "transitions", "msgspec", "jsonschema_rs"},
     "diagrams": {"machines", "graphviz", "pygraphviz"},
-    "runtime": {"machines", "rules", "diagrams", "specs", "anyio", "cyclopts", "msgspec", "rich", "sniffio", "uvloop", "trio"},
+    "runtime": {
+        "machines",
+        "rules",
+        "diagrams",
+        "specs",
+        "anyio",
+        "cyclopts",
+        "msgspec",
+        "rich",
+        "sniffio",
+        "uvloop",
+        "trio",
+    },
 }
 KNOWN = set(FOLDERS).union(*MAY_IMPORT.values())
 

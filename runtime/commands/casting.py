@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from string import ascii_lowercase
 from typing import Any
 
+from machines.messages.types import Mismatch, compile_type
 from machines.model import (
     Accept,
     Attribute,
@@ -21,8 +22,7 @@ from machines.model import (
     State,
     Type,
 )
-from machines.settings import apply_settings
-from machines.types import Mismatch, compile_type
+from machines.reading.settings import apply_settings
 from machines.values import Range
 from runtime.commands.faults import CommandError
 from runtime.players import check_kind, default_kind

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from machines.checks import check as problems_of
-
+from machines.checks.checker import check as problems_of
 from machines.library import RulesError, SpecNotFound, load, rules_modules
 from machines.problems import Problem, SpecError
 from runtime.commands.faults import OK, PROBLEMS, CommandError

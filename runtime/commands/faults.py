@@ -46,7 +46,7 @@ def sentence(error: BaseException) -> tuple[str, int] | None:
         return f"{cause}: the installation is not whole, see accord doctor", FAILED
     from machines.library import RulesError, SpecNotFound
     from machines.problems import SpecError
-    from machines.settings import SettingError
+    from machines.reading.settings import SettingError
     from runtime.journal import JournalError
     from runtime.players import PlayerKindError
     from runtime.replay import ReplayError

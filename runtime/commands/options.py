@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from machines.engine.table import Program
 from machines.library import allowed_rules, load, rules_modules, sources
 from machines.model import Spec
-from machines.nodes import ListNode, MapNode, ScalarNode, parse_yaml
 from machines.problems import Problems, SpecError, near
-from machines.table import Program
+from machines.reading.nodes import ListNode, MapNode, ScalarNode, parse_yaml
 from runtime.commands.faults import CommandError
 
 SpecName = Annotated[str, Parameter(help="The name of a shipped spec, or a path.")]
@@ -91,7 +91,7 @@ def loaded(name: str, settings: Mapping[str, str], rules: Sequence[str]) -> Spec
     """Return a spec that has no problems; what is wrong with one is told as ``accord check`` would.
 
     Raises:
-        SpecError, SpecNotFound, SettingError, RulesError: see `machines.library.load` and `machines.checks.check`.
+        SpecError, SpecNotFound, SettingError, RulesError: see `machines.library.load` and `machines.checks.checker.check`.
     """
     from machines.checks import check
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from machines.bodies import MessageShape, compile_message
-from machines.codec import Codec, Malformed
 from machines.effects import Effect, Ended, Heard, Note, Send
-from machines.framing import make_framer
+from machines.messages.bodies import MessageShape, compile_message
 from machines.model import Spec
 from machines.values import plain
+from machines.wire.codec import Codec, Malformed
+from machines.wire.framing import make_framer
 from runtime.arena import Seated
 from runtime.commands.output import note
 from runtime.players import companions

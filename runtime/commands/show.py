@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from machines.bodies import compile_message
 from machines.library import RulesError
+from machines.messages.bodies import compile_message
+from machines.messages.types import compile_type
 from machines.model import Body, BodyList, BodyMap, Hole, Machine, Message, Role, Setting, Spec, Text, Verbatim
-from machines.types import compile_type
 from machines.values import plain
 from runtime.commands.faults import OK
 from runtime.commands.options import Json, Rules, SpecName, looked_at

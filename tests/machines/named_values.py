@@ -8,10 +8,10 @@ from enum import Enum, IntEnum, StrEnum
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from machines.evaluation import TOTAL, Evaluator, fixed
-from machines.expressions import parse
+from machines.expressions.evaluation import TOTAL, Evaluator, fixed
+from machines.expressions.operations import INTEGER_MAX, INTEGER_MIN, LENGTH_MAX
+from machines.expressions.parser import parse
 from machines.model import Call, Expression, Name
-from machines.operations import INTEGER_MAX, INTEGER_MIN, LENGTH_MAX
 from machines.problems import Place, Problems
 from machines.values import Peer, Range, Rate, Record
 

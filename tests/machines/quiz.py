@@ -8,9 +8,9 @@ from types import ModuleType
 
 from machines.checks import check
 from machines.model import Spec
-from machines.nodes import parse_yaml
 from machines.problems import Problem, Problems
-from machines.reader import read
+from machines.reading.nodes import parse_yaml
+from machines.reading.reader import read
 
 QUIZ = """\
 protocol: quiz

@@ -11,11 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from machines import model
-from machines.model import Body, Hole, Message, Type, TypeDeclaration, Verbatim
-from machines.nodes import ListNode, MapNode, Node, ScalarNode
-from machines.problems import Place, Problems
-from machines.shapes import Mismatch
-from machines.types import (
+from machines.messages.shapes import Mismatch
+from machines.messages.types import (
     check_message,
     check_names,
     check_types,
@@ -24,6 +21,9 @@ from machines.types import (
     parse_body,
     parse_type,
 )
+from machines.model import Body, Hole, Message, Type, TypeDeclaration, Verbatim
+from machines.problems import Place, Problems
+from machines.reading.nodes import ListNode, MapNode, Node, ScalarNode
 from machines.values import Record
 from tests.machines.type_values import (
     NOWHERE,

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from machines import checks, checks_assignment, checks_bindings, checks_graph, checks_messages, checks_rules
-from machines.checks import check
-from machines.nodes import parse_yaml
+from machines.checks import assignment, bindings, check, checker, graph, messages, rules
 from machines.problems import Problems
-from machines.reader import read
+from machines.reading.nodes import parse_yaml
+from machines.reading.reader import read
 from tests.machines import test_names
 from tests.machines.quiz import (
     FAULT,
@@ -181,7 +180,7 @@ def test_a_shipped_spec_is_checked_at_once(path: Path) -> None:
 
 # -- the table of codes ----------------------------------------------------------------------------------------------
 
-MODULES = (checks_assignment, checks_bindings, checks_graph, checks_messages, checks_rules)
+MODULES = (assignment, bindings, graph, messages, rules)
 
 
 def codes(text: str) -> set[str]:
@@ -191,7 +190,7 @@ def codes(text: str) -> set[str]:
 def test_the_table_has_the_codes_that_are_told_and_no_other() -> None:
     told = {code for module in MODULES for code in re.findall(r'"(A\d+)"', inspect.getsource(module))}
 
-    assert codes((checks.__doc__ or "").split("Each check is")[0]) == told
+    assert codes((checker.__doc__ or "").split("Each check is")[0]) == told
     for module in MODULES:
         own = set(re.findall(r'"(A\d+)"', inspect.getsource(module)))
         assert codes(module.__doc__ or "") >= own
@@ -200,7 +199,7 @@ def test_the_table_has_the_codes_that_are_told_and_no_other() -> None:
 def test_every_code_has_a_bad_text_and_a_mended_one() -> None:
     tried = {case.code for case in [*GRAPH, *MESSAGES, *RULES, *test_names.CASES]}
 
-    assert tried == codes((checks.__doc__ or "").split("Each check is")[0])
+    assert tried == codes((checker.__doc__ or "").split("Each check is")[0])
 
 
 def test_problems_stand_in_file_order() -> None:

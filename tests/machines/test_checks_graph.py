@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from machines.flow import components
+from machines.checks.flow import components
 from tests.machines.quiz import (
     AS,
     CLIENT,

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from machines.checks_messages import apart
+from machines.checks.messages import apart
+from machines.messages.types import compile_message, overlap
 from machines.model import Body, BodyList, BodyMap, Hole, Message, Scalar, Verbatim
 from machines.problems import Place
-from machines.types import compile_message, overlap
 from tests.machines.quiz import (
     CLIENT,
     LIMIT,

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from machines.codec import Codec, Malformed, parse_json
+from machines.messages.shapes import Mismatch
 from machines.model import Wire
-from machines.shapes import Mismatch
 from machines.values import Record
+from machines.wire.codec import Codec, Malformed, parse_json
 from tests.machines.type_values import same
 
 WIRE = Wire()

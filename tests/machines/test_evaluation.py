@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from machines.evaluation import EvaluationError, Evaluator, compile, compile_guard, fixed  # noqa: A004 (as in re.compile)
+from machines.expressions.evaluation import EvaluationError, Evaluator, compile, compile_guard, fixed  # noqa: A004 (as in re.compile)
+from machines.expressions.operations import INTEGER_MAX, INTEGER_MIN, LENGTH_MAX
 from machines.model import Call, Constant, Mapped, Name, Sequence
-from machines.operations import INTEGER_MAX, INTEGER_MIN, LENGTH_MAX
 from machines.values import Range, Record
 from tests.machines.named_values import HERE, NEVER, ORDER, SLOTS, WAYS, Names, ann, expression
 

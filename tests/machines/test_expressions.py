@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from machines import expressions
-from machines.expressions import CHARACTERS_MAX, DEPTH_MAX, parse, parse_call, show, walk
+from machines.expressions import parser
+from machines.expressions.parser import CHARACTERS_MAX, DEPTH_MAX, parse, parse_call
+from machines.expressions.spelling import show, walk
 from machines.model import Attribute, Binary, Call, Constant, Expression, Item, Mapped, Name, Sequence, Unary
 from machines.problems import Place, Problem, Problems
 
@@ -230,9 +231,9 @@ def test_every_fault_has_its_code_its_column_and_a_way_out(text: str, expected: 
 
 
 def test_every_documented_code_has_a_bad_example() -> None:
-    assert expressions.__doc__ is not None
+    assert parser.__doc__ is not None
 
-    documented = set(re.findall(r"A2\d\d", expressions.__doc__))
+    documented = set(re.findall(r"A2\d\d", parser.__doc__))
 
     assert {code for _, expected in FAULTS for code, _, _ in expected} | {"A267"} == documented
 

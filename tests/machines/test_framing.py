@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from machines.framing import BLANKS, FrameError, Framer, make_framer
 from machines.model import Wire
+from machines.wire.framing import BLANKS, FrameError, Framer, make_framer
 
 SMALL = {"message_bytes_max": 40, "depth_max": 3}
 WIRES = [Wire(framing=framing, **SMALL) for framing in ("json", "lines", "text", "length")]  # type: ignore[arg-type]

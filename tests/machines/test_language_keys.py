@@ -12,14 +12,14 @@ from typing import get_args
 
 import pytest
 
+from machines.checks.names import BUILT_IN_VALUES, FUNCTIONS
+from machines.expressions.spelling import POWERS
+from machines.messages.notation import SCALARS
 from machines.model import Early, Wire
-from machines.names import BUILT_IN_VALUES, FUNCTIONS
-from machines.notation import SCALARS
-from machines.reader import TOP_KEYS
-from machines.reader_branches import BRANCH_KEYS, STAYING, STEPS
-from machines.reader_states import ALWAYS_KEYS, STATE_KEYS
-from machines.settings import Kind, parse_value
-from machines.spelling import POWERS
+from machines.reading.branches import BRANCH_KEYS, STAYING, STEPS
+from machines.reading.reader import TOP_KEYS
+from machines.reading.settings import Kind, parse_value
+from machines.reading.states import ALWAYS_KEYS, STATE_KEYS
 from tests.machines.test_language_file import SETTINGS
 from tests.machines.tiny import SHOWN
 

@@ -17,9 +17,9 @@ from machines.library import (
     shipped,
 )
 from machines.model import Goto, Spec, Verbatim
-from machines.nodes import BYTES_MAX
 from machines.problems import Problem, SpecError
-from machines.settings import SettingError
+from machines.reading.nodes import BYTES_MAX
+from machines.reading.settings import SettingError
 from machines.values import Range
 from tests.machines.talk import GOOD
 

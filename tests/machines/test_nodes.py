@@ -3,7 +3,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from machines.nodes import (
+from machines.problems import Problem, Problems
+from machines.reading.nodes import (
     BYTES_MAX,
     DEPTH_MAX,
     NODES_MAX,
@@ -13,7 +14,6 @@ from machines.nodes import (
     ScalarNode,
     parse_yaml,
 )
-from machines.problems import Problem, Problems
 
 
 def parsed(text: str) -> tuple[Node | None, list[Problem]]:

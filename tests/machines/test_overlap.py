@@ -6,11 +6,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from machines import overlap as overlapping
-from machines.automata import TooLargeError
+from machines.messages import overlap as overlapping
+from machines.messages.automata import TooLargeError
+from machines.messages.shapes import MISS
+from machines.messages.types import compile_type, narrower, overlap
 from machines.model import Type
-from machines.shapes import MISS
-from machines.types import compile_type, narrower, overlap
 from tests.machines.type_values import TYPES, json_values, message_of, types, values_of, wired
 
 KNOWN = """

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from machines import automata
-from machines.automata import (
+from machines.messages import automata
+from machines.messages.automata import (
     EVERY,
     TooLargeError,
     both,
@@ -18,7 +18,7 @@ from machines.automata import (
     shortest,
     up_to,
 )
-from machines.patterns import PatternError, anchored, automaton, bare, escaped, matcher
+from machines.messages.patterns import PatternError, anchored, automaton, bare, escaped, matcher
 
 ATOMS = [*"abAB01-_ .^$|?*+()[]{}\\/é\n", r"\d", r"\w", r"\s", r"\.", r"\x41", r"\u0042", r"\n", r"\-", r"\$"]
 SETS = ["[a-c]", "[^ab]", "[-a]", "[a-]", r"[\d_]", "[ab&c]", "[a~]", "[.$]", "{1,2}", "{2}", "{0,}", "(?:", "(a|b)"]

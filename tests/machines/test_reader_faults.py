@@ -5,9 +5,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from machines import reader
 from machines.library import load_text
 from machines.problems import SpecError
+from machines.reading import reader
 from tests.machines.talk import changed, faults
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from machines.checks_rules import check_rules
+from machines.checks.rules import check_rules
 from machines.effects import Ask, Cancel, Drop, Effect, Ended, Send
 from machines.library import load, shipped
 from machines.problems import Problems

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from machines.model import Setting
 from machines.problems import Place
-from machines.settings import SettingError, override, parse_duration, parse_rate, parse_value
+from machines.reading.settings import SettingError, override, parse_duration, parse_rate, parse_value
 from machines.values import Range, Rate
 
 HERE = Place("a.yaml", 1, 1)

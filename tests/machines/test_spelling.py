@@ -10,7 +10,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from machines.expressions import CHARACTERS_MAX, calls, is_boolean, names, parse, show
+from machines.expressions.parser import CHARACTERS_MAX, parse
+from machines.expressions.spelling import calls, is_boolean, names, show
 from machines.model import Attribute, Binary, Call, Constant, Expression, Item, Mapped, Name, Sequence, Unary
 from machines.problems import Place, Problems
 from machines.values import Range

@@ -18,12 +18,12 @@ import pytest
 from transitions.core import Event
 
 from machines.effects import Ask, Effect
-from machines.framing import make_framer
+from machines.engine.session import Session
+from machines.engine.table import LeanEvent, Program
+from machines.engine.tree import layers
 from machines.library import load, shipped
 from machines.model import Spec
-from machines.session import Session
-from machines.table import LeanEvent, Program
-from machines.tree import layers
+from machines.wire.framing import make_framer
 from tests.machines.stub_rules import STUBS
 from tests.machines.unruly import GARBAGE, SEEDS, play
 

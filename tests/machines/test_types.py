@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from machines import model
+from machines.messages.shapes import MISS, Mismatch, shown
+from machines.messages.types import check_names, check_types, compile_type, parse_type
 from machines.model import Type, TypeDeclaration
-from machines.nodes import ListNode, MapNode, ScalarNode
 from machines.problems import Problems
-from machines.shapes import MISS, Mismatch, shown
-from machines.types import check_names, check_types, compile_type, parse_type
+from machines.reading.nodes import ListNode, MapNode, ScalarNode
 from machines.values import Peer, Record
 from tests.machines.type_values import (
     NOWHERE,

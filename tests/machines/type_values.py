@@ -7,13 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from machines import model, recognition
-from machines.codec import Codec
-from machines.model import Message, Type, TypeDeclaration, Wire
-from machines.nodes import MapNode, Node, parse_yaml
-from machines.problems import Place, Problems
-from machines.shapes import MISS, Shape
-from machines.types import (
+from machines import model
+from machines.messages import recognition
+from machines.messages.shapes import MISS, Shape
+from machines.messages.types import (
     MessageShape,
     check_message,
     check_names,
@@ -23,6 +20,10 @@ from machines.types import (
     parse_body,
     parse_type,
 )
+from machines.model import Message, Type, TypeDeclaration, Wire
+from machines.problems import Place, Problems
+from machines.reading.nodes import MapNode, Node, parse_yaml
+from machines.wire.codec import Codec
 
 NOWHERE = Place("spec.yaml", 1, 1)
 

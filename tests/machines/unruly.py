@@ -14,10 +14,10 @@ from types import ModuleType
 from typing import Any
 
 from machines.effects import Drop, Effect, Send
-from machines.framing import make_framer
+from machines.engine.table import Program
 from machines.library import load
 from machines.model import Spec
-from machines.table import Program
+from machines.wire.framing import make_framer
 from tests.harness import Client, Network, Run
 from tests.machines.stub_rules import MARKED, STUBS, TILE
 

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from machines.effects import Ask, Cancel, Drop, Effect, Ended, Heard, Note, Pause, Resume, Send
+from machines.engine.session import Program
 from machines.model import Wire
-from machines.session import Program
 
 
 class LineSession:
-    """Has the inputs and outputs of `machines.session.Session`.
+    """Has the inputs and outputs of `machines.engine.session.Session`.
 
     ``echo X`` sends X back, ``all X`` sends X to everyone, ``flood N`` sends N bytes, ``bye`` drops the peer,
     ``end X`` ends with X, ``boom`` raises, ``in S`` sets the clock to ring in S seconds and ``never`` stops it,

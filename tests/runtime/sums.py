@@ -9,8 +9,8 @@ from typing import Any
 import anyio
 from anyio.abc import ByteReceiveStream, ByteStream
 
+from machines.engine.session import Program
 from machines.library import load
-from machines.session import Program
 
 SPEC = """
 protocol: sums

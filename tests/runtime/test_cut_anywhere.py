@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from machines.session import Program
+from machines.engine.session import Program
 from runtime.clock import make_clock
 from runtime.host import Host, open_host
 from runtime.memory import MemoryStream, memory_streams

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from machines.effects import Ended, Note
-from machines.session import Session
+from machines.engine.session import Session
 from runtime.clock import make_clock
 from runtime.host import CANCEL_DRAIN_SECONDS, Host
 from runtime.memory import MemoryStream, memory_streams

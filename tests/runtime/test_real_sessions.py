@@ -12,7 +12,7 @@ import pytest
 from anyio.abc import SocketStream
 
 from machines.effects import Ended
-from machines.session import Program
+from machines.engine.session import Program
 from runtime.client import join
 from runtime.server import serve
 from tests.runtime.sums import Adder, answer_all, next_line, sums

@@ -6,6 +6,8 @@ Everything is in memory, under virtual time. On asyncio a fraction of a second m
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -25,6 +27,8 @@ from tests.runtime.tsuro_table import (
     END,
     VIRTUAL_SECONDS_MAX,
     Guest,
+    Table,
+    is_request,
     line,
     memory_table,
     names_in,
@@ -142,6 +146,47 @@ async def test_who_comes_when_the_table_is_full_or_playing_is_closed_at_once() -
 
     assert table.ended is not None
     assert names_in(table.ended.value["ranking"]) == ["ann", "bob", "cyd"]
+
+
+class Blind(Guest):
+    """Answers as it should without ever reading: it is told by the test what it was asked."""
+
+    async def play_blindly(self, table: Table, number: int) -> None:
+        """Answer each request until the server has closed."""
+        while True:
+            await table.until(lambda: len(table.asked(number)) > len(self.answered) or table.ended is not None)
+            if table.ended is not None:
+                return
+            requests = [value for peer, data in table.sent if peer == number and is_request(value := json.loads(data))]
+            try:
+                await self.reply(requests[-1])
+            except anyio.BrokenResourceError:
+                return
+
+
+async def test_a_client_that_answers_and_never_reads_is_cut_off_once_too_much_waits_for_it(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="accord")
+    monkeypatch.setattr("runtime.memory.PIECES_MAX", 0)  # what is sent waits in the sender until it is read
+    monkeypatch.setattr("runtime.task_streams.UNSENT_BYTES_MAX", 10_000)  # two boards, or three
+
+    async with memory_table(seats="3..3") as table:
+        [ann] = await seat(table, ["ann"])
+        blind = Blind("blind", await table.connect())
+        assert await blind.sit()
+        [bob] = await seat(table, ["bob"])
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(blind.play_blindly, table, 1)
+            await play_all([ann, bob])
+        await blind.stream.aclose()
+
+    assert table.ended is not None
+    assert table.ended.value["cheaters"] == ("blind",)
+    assert names_in(table.ended.value["ranking"]) == ["ann", "bob"]
+    assert len(blind.answered) > 1
+    assert "peer 1: its connection ended: it does not read: " in caplog.text
+    assert table.noted("ENDED is not sent: the peer is gone", 1)
 
 
 # -- a client and its server -------------------------------------------------------------------------------------------

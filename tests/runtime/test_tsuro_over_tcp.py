@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import Any
 
@@ -159,7 +161,63 @@ async def test_our_client_says_to_the_recorded_server_what_the_recorded_clients_
             assert ended == Ended(freeze({"winners": winners, "losers": losers}), None)
 
 
+async def reset(stream: SocketStream) -> None:
+    raw = stream.extra(SocketAttribute.raw_socket)
+    raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+
+
+async def say_half(stream: SocketStream) -> None:
+    await stream.send(b'"sta')
+
+
+async def flood(stream: SocketStream) -> None:
+    try:
+        for _ in range(160):
+            await stream.send(b"garbage!" * 8192)
+        while True:
+            await stream.receive()
+    except (anyio.EndOfStream, anyio.BrokenResourceError):
+        return
+
+
+@pytest.mark.parametrize(
+    ("misbehave", "why"),
+    [(reset, "closed"), (say_half, "malformed"), (flood, "malformed")],
+    ids=["reset", "half a message", "10 MB"],
+)
+async def test_our_client_ends_with_a_clear_failure_when_its_server_misbehaves(
+    misbehave: Callable[[SocketStream], Awaitable[None]], why: str, stock: bool
+) -> None:
+    """What it says to each misdeed at each wait is tried in memory; here is what takes real bytes."""
+    ready = anyio.Event()
+    port = 0
+
+    async def serve_badly() -> None:
+        nonlocal port
+        async with await anyio.create_tcp_listener(local_host="127.0.0.1") as bound:
+            port = bound.extra(SocketAttribute.local_port)
+            ready.set()
+            async with await bound.listeners[0].accept() as stream:
+                assert await next_line(stream, bytearray()) == b'"ann"'
+                await stream.send(line("white"))
+                await misbehave(stream)
+
+    with anyio.fail_after(REAL_SECONDS_MAX):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(serve_badly)
+            await ready.wait()
+            ended = await join(
+                tsuro("client"), {"server": ("127.0.0.1", port)}, Reciter([]), my={"name": "ann"}, stock=stock
+            )
+
+    assert ended.value is None
+    assert ended.failed is not None
+    assert "main in ready (specs/tsuro.yaml:" in ended.failed
+    assert why in ended.failed
+
+
 # -- our own games -----------------------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize(
     "kinds",

@@ -20,8 +20,8 @@ from anyio.abc import ByteStream, TaskGroup
 
 import rules.tsuro
 from machines.effects import Drop, Effect, Ended, Note, Send
+from machines.engine.session import Program
 from machines.library import load
-from machines.session import Program
 from machines.values import freeze
 from rules.players.tsuro import PLAYERS
 from runtime.clock import make_clock
@@ -68,11 +68,11 @@ class Table:
             self.ended = effect
             self.ended_at = anyio.current_time()
         self._news.set()
+        self._news = anyio.Event()
 
     async def until(self, true: Callable[[], bool]) -> None:
         """Wait until what the server did makes something true."""
         while not true():
-            self._news = anyio.Event()
             await self._news.wait()
 
     @property

@@ -16,14 +16,17 @@ from typing import Any
 
 import pytest
 
-from machines import checks, expressions, problems, reader, types
-from machines.checks import check
+from machines import problems
+from machines.checks import check, checker
+from machines.expressions import parser
 from machines.library import load_text, rules_modules
+from machines.messages import types
 from machines.model import Wire
 from machines.problems import SpecError
-from machines.reader import TOP_KEYS
-from machines.reader_branches import BRANCH_KEYS, STAYING
-from machines.reader_states import ALWAYS_KEYS, STATE_KEYS
+from machines.reading import reader
+from machines.reading.branches import BRANCH_KEYS, STAYING
+from machines.reading.reader import TOP_KEYS
+from machines.reading.states import ALWAYS_KEYS, STATE_KEYS
 from tests.harness import Network
 from tests.machines.test_language_keys import REASONS
 from tests.specs_reference.editor import marked
@@ -149,7 +152,7 @@ def codes_of(*modules: ModuleType) -> set[str]:
 
 def test_every_code_is_told_and_no_other() -> None:
     # A400 is the library's; problems tells the groups
-    known = codes_of(reader, types, expressions, checks) | {"A400"}
+    known = codes_of(reader, types, parser, checker) | {"A400"}
     table = README.partition("## Problems")[2].partition("## Safety")[0]
 
     assert "A4xx" in (problems.__doc__ or "")

@@ -12,11 +12,11 @@ import pytest
 import yaml
 
 from machines.model import Wire
-from machines.nodes import parse_yaml
 from machines.problems import Problems
-from machines.reader import TOP_KEYS, read
-from machines.reader_branches import BRANCH_KEYS, STEPS
-from machines.reader_states import ALWAYS_KEYS, STATE_KEYS
+from machines.reading.branches import BRANCH_KEYS, STEPS
+from machines.reading.nodes import parse_yaml
+from machines.reading.reader import TOP_KEYS, read
+from machines.reading.states import ALWAYS_KEYS, STATE_KEYS
 from tests.specs_reference.editor import SCHEMA, VALIDATOR, EditorLoader, marked
 
 ROOT = Path(__file__).resolve().parents[2]

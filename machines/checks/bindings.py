@@ -1,0 +1,298 @@
+"""Checks of who may bind what: nothing hides anything, and no value is lost.
+
+    A303  a name that is seen everywhere is bound          A308  side by side, `as` binds what `run` reads
+    A304  a hole would overwrite a parameter               A309  side by side, a name is bound in vain
+    A305  a hole would overwrite a name of another type    A311  one name declared twice, in two kinds
+    A307  a layer writes what a running call will bind
+
+Each function's docstring is the manual page of its codes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from machines.checks.flow import RoleFlow, all_steps, bound_on, lets, ways
+from machines.checks.names import BUILT_IN_VALUES, EVENT_NAMES, FUNCTIONS, bindings, global_names
+from machines.expressions.spelling import names
+from machines.model import (
+    Answers,
+    Binding,
+    Constant,
+    Enumeration,
+    Exactly,
+    Expression,
+    Hole,
+    Interval,
+    Keyed,
+    Let,
+    Machine,
+    MapOf,
+    Named,
+    Pattern,
+    Repeated,
+    Scalar,
+    Spec,
+    State,
+    Stay,
+    Type,
+    TypeDeclaration,
+    Union,
+)
+from machines.problems import Place, Problems
+
+
+def check_declared(spec: Spec, problems: Problems) -> None:
+    """A311: settings, modules of rules and roles one connects to are seen everywhere, so each needs its own name.
+
+    Bad: ``rules: [tsuro]`` beside ``settings: {tsuro: 5 s}``. Mended: another name for the setting.
+    """
+    taken = dict.fromkeys((*FUNCTIONS, *BUILT_IN_VALUES, *EVENT_NAMES, "result"), "built in")
+    partners = {target: "a role" for targets in spec.connects.values() for target in targets}
+    for module, place in spec.rules:
+        if module in taken:
+            problems.add(place, "A311", f"the rules {module!r} would hide what is {taken[module]}", "rename the module")
+        elif module in partners:
+            text = f"the rules {module!r} would hide the role that is connected to"
+            problems.add(place, "A311", text, "rename the role or the module")
+    taken.update(partners)
+    taken.update((module, "a module of rules") for module, _ in spec.rules)
+    for setting in spec.settings.values():
+        if setting.name in taken:
+            text = f"the setting {setting.name!r} would hide what is {taken[setting.name]}"
+            problems.add(setting.place, "A311", text, "rename the setting")
+
+
+def check_bindings(flow: RoleFlow, machine: Machine, problems: Problems) -> None:
+    """Run the checks A303 to A309 on one machine."""
+    spec = flow.spec
+    seen = global_names(spec, machine.role)
+    _check_globals(machine, spec, seen, problems)
+    _check_holes(machine, spec, seen, problems)
+    _check_layers(flow, machine, problems)
+    for state in machine.states.values():
+        if state.each is not None and state.each.parallel is not None:
+            _check_parallel(state, spec, problems)
+
+
+def _check_globals(machine: Machine, spec: Spec, seen: Mapping[str, str], problems: Problems) -> None:
+    """A303: a name that is seen everywhere may not be bound, nor what events and calls bind.
+
+    Otherwise one name would mean two things, and which of them would depend on where it stands.
+    Bad: ``settings: {reply: 5 s}`` and ``let: {reply: 1}``. Mended: ``let: {answer: 1}``.
+    """
+    hint = "choose another name"
+    calls = any(state.run is not None and state.bindings for state in machine.states.values())
+    for parameter in machine.parameters:
+        if parameter in seen:
+            text = f"{machine.name} takes a parameter {parameter!r}, which is {seen[parameter]}"
+            problems.add(machine.place, "A303", text, hint)
+        elif parameter == "result" and calls:
+            text = f"{machine.name} takes a parameter 'result', which in 'as' is what the call returned"
+            problems.add(machine.place, "A303", text, hint)
+    holes = {place: event for event, place in _received(machine, spec)}
+    for name, place in bindings(machine, spec):
+        what = seen.get(name)
+        if what is None and name == "peer":
+            what = "bound by events"
+        elif what is None and name == "result" and calls:
+            what = "in 'as' what the call returned"
+        if what is None:
+            continue
+        message = spec.messages.get(holes.get(place, ""))
+        if message is not None and any(hole.name == name for hole in message.holes):
+            text = f"the hole {name!r} of {message.name} would be bound here, but {name!r} is {what}"
+            problems.add(place, "A303", text, "rename the hole, or what it hides")
+        else:
+            problems.add(place, "A303", f"{name!r} can not be bound: it is {what}", hint)
+
+
+def _received(machine: Machine, spec: Spec) -> Iterator[tuple[str, Place]]:
+    for answers in _all_answers(machine):
+        for event, choice in answers.receive.items():
+            if event in spec.messages:
+                yield event, choice.place
+
+
+def _all_answers(machine: Machine) -> Iterator[Answers]:
+    if machine.always is not None:
+        yield machine.always.answers
+    for state in machine.states.values():
+        yield state.answers
+
+
+def _check_holes(machine: Machine, spec: Spec, seen: Mapping[str, str], problems: Problems) -> None:
+    """A304, A305: what a peer sends may not replace what a machine was given, nor a value of another type.
+
+    Bad: ``turn(player, x)`` receives ``MOVE: [$x int]``: afterwards ``x`` is what the peer said.
+    Mended: ``turn(player, start)``. A value may be null first: ``let: {ok: null}`` goes with ``$ok bool``.
+    """
+    first: dict[str, tuple[str, Hole]] = {}
+    literals: dict[str, Binding] = {}
+    for binding in _literal_lets(machine):
+        literals.setdefault(binding.target, binding)
+    for event, place in _received(machine, spec):
+        for hole in spec.messages[event].holes:
+            if hole.name in machine.parameters and hole.name not in seen:
+                text = f"the hole {hole.name!r} of {event} would overwrite the parameter {hole.name!r}"
+                problems.add(place, "A304", text, f"rename the parameter of {machine.name}, or the hole")
+                continue
+            earlier = first.setdefault(hole.name, (event, hole))
+            if not same_type(hole.type, earlier[1].type, spec.types):
+                text = f"the hole {hole.name!r} of {event} has another type than the hole {hole.name!r} of {earlier[0]}"
+                problems.add(place, "A305", text, "rename one of the holes, or receive them in different machines")
+            literal = literals.get(hole.name)
+            if literal is not None and not _may_hold(hole.type, literal.value, spec.types):
+                text = f"the hole {hole.name!r} of {event} has another type than the value bound in line"
+                line = literal.place.line
+                problems.add(place, "A305", f"{text} {line}", "rename the hole or the name; null goes with any type")
+
+
+def _literal_lets(machine: Machine) -> Iterator[Binding]:
+    for step in all_steps(machine):
+        if isinstance(step, Let):
+            for binding in step.bindings:
+                if binding.field is None and isinstance(binding.value, Constant) and binding.value.value is not None:
+                    yield binding
+
+
+def _check_layers(flow: RoleFlow, machine: Machine, problems: Problems) -> None:
+    """A307: a layer may not write what a running call will bind (a lost update).
+
+    A branch of ``always``, or of the state that calls, which stays lets the call run on; when it returns, ``as`` binds
+    its result over what the branch wrote. Bad: ``run: turn(player, table)``, ``as: table`` under an ``always`` with
+    ``RESIGN: {let: {table: out(table, peer)}, then: stay}``. Mended: leave the call (``then: judged``), or bind
+    another name and fold it in after the call.
+    """
+    calling = [state for state in machine.states.values() if state.run is not None and flow.waits_in(state)]
+    for state in calling:
+        will: dict[str, str] = {binding.target: "the call's 'as' will bind" for binding in state.bindings}
+        if state.each is not None:
+            will.setdefault(state.each.name, "the loop binds to its item")
+        layers = [state.answers, *([machine.always.answers] if machine.always is not None else [])]
+        for answers in layers:
+            for event, choice in answers.choices():
+                message = flow.spec.messages.get(event)
+                for way in ways(choice):
+                    if not isinstance(way.end, Stay):
+                        continue
+                    written = [(name, branch.place) for name, branch in bound_on(way)]
+                    if message is not None:
+                        written += [(hole.name, choice.place) for hole in message.holes]
+                    for name, place in written:
+                        if name in will:
+                            text = f"{name!r} is written here and lost: {will[name]} it, in the state {state.name!r}"
+                            hint = "leave the call with 'then: STATE', or bind another name and fold it in afterwards"
+                            problems.add(place, "A307", text, hint)
+
+
+def _check_parallel(state: State, spec: Spec, problems: Problems) -> None:
+    """A308, A309: side by side, an item sees its own past only, so that results do not depend on who was fastest.
+
+    Bad: ``each: pair in pairs``, ``parallel: 4``, ``run: game(pair, cup)``, ``as: cup``. Mended: ``run: game(pair)``,
+    ``as: {cup: tournament.add(cup, result)}``. What ``let`` binds there, the item's own call sees and nobody after.
+    """
+    assert state.each is not None, "only a loop has items side by side"
+    read: dict[str, None] = {}
+    for argument in (state.run.arguments or ()) if state.run is not None else ():
+        read.update((name.name, None) for name in names(argument))
+    for binding in state.bindings:
+        if binding.target in read:
+            text = f"'as' binds {binding.target!r}, which 'run' reads: side by side there is no next item to read it"
+            hint = "bind what is made of all results: as: {cup: tournament.add(cup, result)}"
+            problems.add(binding.place, "A308", text, hint)
+    for step in state.steps:
+        if isinstance(step, Let):
+            text = f"'let' side by side binds {next(lets((step,)), '')!r} for one item alone"
+            problems.add(step.place, "A309", text, "bind it before the loop, or pass the value to 'run' as it is")
+    sees: list[Expression] = [*(state.run.arguments or ())] if state.run is not None else []
+    if state.each.guard is not None:
+        sees.append(state.each.guard)
+    shared = {name.name for expression in sees for name in names(expression)} - {state.each.name}
+    for event, choice in state.answers.choices():
+        message = spec.messages.get(event)
+        for way in ways(choice):
+            if not isinstance(way.end, Stay):
+                continue
+            written = {name: branch.place for name, branch in bound_on(way)}
+            if message is not None:
+                written.update((hole.name, choice.place) for hole in message.holes)
+            for name in sorted(shared & written.keys()):
+                text = f"{name!r} is bound here, but items that start later see it as it was before the loop"
+                problems.add(written[name], "A309", text, "leave the state, or bind another name")
+
+
+# -- types -----------------------------------------------------------------------------------------------------------
+
+
+def same_type(a: Type, b: Type, types: Mapping[str, TypeDeclaration]) -> bool:
+    """Whether two types have the same values, null aside; declared types count as what they stand for."""
+    return _Sameness(types, set()).same(a, b)
+
+
+@dataclass(slots=True)
+class _Sameness:
+    types: Mapping[str, TypeDeclaration]
+    assumed: set[tuple[str, str]]
+
+    def members(self, type_: Type) -> tuple[Type, ...]:
+        """Return what a type is one of, null aside, with declared names replaced by their types."""
+        depth = 0
+        while isinstance(type_, Named) and type_.name in self.types and depth <= len(self.types):
+            type_ = self.types[type_.name].type
+            depth += 1
+        if isinstance(type_, Union):
+            return tuple(inner for member in type_.members for inner in self.members(member))
+        return () if type_ == Scalar("null") else (type_,)
+
+    def same(self, a: Type, b: Type) -> bool:
+        if isinstance(a, Named) and isinstance(b, Named):
+            if a.name == b.name or (a.name, b.name) in self.assumed:
+                return True
+            self.assumed.add((a.name, b.name))
+        left, right = self.members(a), self.members(b)
+        return all(any(self.alike(x, y) for y in right) for x in left) and all(
+            any(self.alike(x, y) for x in left) for y in right
+        )
+
+    def alike(self, a: Type, b: Type) -> bool:
+        match a, b:
+            case Exactly(left), Exactly(right):
+                return len(left) == len(right) and all(map(self.same, left, right))
+            case Repeated(), Repeated():
+                return (a.low, a.high) == (b.low, b.high) and self.same(a.item, b.item)
+            case Keyed(left_fields), Keyed(right_fields):
+                others = {field.name: field for field in right_fields}
+                return len(left_fields) == len(right_fields) and all(
+                    field.name in others and self.same(field.type, others[field.name].type) for field in left_fields
+                )
+            case MapOf(), MapOf():
+                return self.same(a.key, b.key) and self.same(a.value, b.value)
+            case _:
+                return a == b
+
+
+def _may_hold(type_: Type, value: Expression, types: Mapping[str, TypeDeclaration]) -> bool:
+    """Whether a literal is of the kind that a type has: a text, a number, a boolean."""
+    assert isinstance(value, Constant), "only a literal has a type of its own"
+    literal = value.value
+    for member in _Sameness(types, set()).members(type_):
+        match member:
+            case Scalar("any"):
+                return True
+            case Scalar("bool"):
+                fits = isinstance(literal, bool)
+            case Scalar("int") | Interval():
+                fits = isinstance(literal, int) and not isinstance(literal, bool)
+            case Scalar("number"):
+                fits = isinstance(literal, int | float) and not isinstance(literal, bool)
+            case Scalar("string") | Pattern():
+                fits = isinstance(literal, str)
+            case Enumeration(values):
+                fits = any(type(literal) is type(one) for one in values)
+            case _:
+                fits = False
+        if fits:
+            return True
+    return False

@@ -1,0 +1,96 @@
+"""All checks of one spec that need no second role: `check` runs them. What two roles do together is another matter.
+
+    A301  an unknown name                                      A323  a state with no way to a return
+    A302  a name that may be unset where it is used            A324  states that pass on to each other for ever
+    A303  a name that is seen everywhere is bound              A325  a wait without a time limit
+    A304  a hole would overwrite a parameter                   A326  a peer's fault that would end the whole session
+    A305  a hole would overwrite a name of another type        A327  a branch that is never taken
+    A306  `peer` or `reason` where no event binds it           A330  a message that is never sent
+    A307  a layer writes what a running call will bind         A331  a message that is never received
+    A308  side by side, `as` binds what `run` reads            A332  a type that is never used
+    A309  side by side, a name is bound in vain                A333  a setting that is never used
+    A310  `elapsed` where no time can have passed              A334  messages that can not be told apart
+    A311  one name declared twice, in two kinds                A335  answers to one question likewise
+    A320  a state that is never entered                        A336  an urgent message that is like another
+    A321  a machine that is never called                       A337  a wait that does not say for whom
+    A322  machines that call each other in a ring              A338  a send with nobody at hand
+
+    A401  a rule that its module does not have                 A403  a rule of a module that the spec does not name
+    A402  a rule given too few or too many values              A404  a function that is not built in, or its values
+
+Each check is a function whose docstring is the manual page of its codes; it is found in
+
+    checks_assignment  A301 A302 A306 A310      checks_messages  A330 to A338
+    checks_bindings    A303 to A311             checks_rules     A401 to A404
+    checks_graph       A320 to A327
+
+The reader tells the rest of what keeps a spec from running: A1xx and A2xx, and with them calls with too many values
+(A117, A118), branches that may run out where they may not (A127), `parallel` without `run` (A122).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import ModuleType
+
+from machines.checks.assignment import check_assignment
+from machines.checks.bindings import check_bindings, check_declared
+from machines.checks.flow import RoleFlow
+from machines.checks.graph import (
+    check_calls,
+    check_ends,
+    check_faults,
+    check_limits,
+    check_reachable,
+    check_shadowed,
+    check_silence,
+)
+from machines.checks.messages import (
+    Likeness,
+    check_declarations,
+    check_peers,
+    check_recognition,
+    check_traffic,
+    check_urgent,
+)
+from machines.checks.rules import check_rules
+from machines.checks.speakers import Speakers
+from machines.model import Role, Spec
+from machines.problems import Problem, Problems
+
+
+def check(spec: Spec, rules: Mapping[str, ModuleType] | None = None) -> list[Problem]:
+    """Return every problem of a spec that the reader found nothing wrong with, in file order; none if it may run.
+
+    ``rules`` has the modules that the spec names, by those names; without them their functions are not checked.
+    """
+    problems = Problems()
+    check_declared(spec, problems)
+    check_traffic(spec, problems)
+    check_declarations(spec, problems)
+    check_rules(spec, rules, problems)
+    likeness = Likeness(spec)
+    check_urgent(spec, likeness, problems)
+    for role in spec.roles.values():
+        _check_role(spec, role, likeness, problems)
+    return list(problems)
+
+
+def _check_role(spec: Spec, role: Role, likeness: Likeness, problems: Problems) -> None:
+    flow = RoleFlow(spec, role)
+    check_calls(flow, problems)
+    for machine in role.machines.values():
+        check_shadowed(machine, problems)
+        check_reachable(machine, problems)
+        check_bindings(flow, machine, problems)
+    if flow.circle:
+        return  # what follows asks what stands around a call, which has no answer in a circle of calls
+    check_assignment(flow, problems)
+    check_ends(flow, problems)
+    check_limits(flow, problems)
+    check_faults(flow, problems)
+    check_recognition(flow, likeness, problems)
+    speakers = Speakers(flow)
+    for machine in role.machines.values():
+        check_silence(flow, machine, problems)
+        check_peers(flow, machine, speakers, problems)

@@ -1,0 +1,390 @@
+"""Checks of how states follow one another and machines call one another.
+
+    A320  a state that is never entered            A324  states that pass on to each other for ever
+    A321  a machine that is never called           A325  a wait without a time limit
+    A322  machines that call each other in a ring  A326  a peer's fault that would end the whole session
+    A323  a state with no way to a return          A327  a branch that is never taken
+
+Guards are taken as possible, so a state that only data keep from being entered is no problem here.
+Each function's docstring is the manual page of its code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import inf
+
+from machines.checks.flow import (
+    CallSite,
+    RoleFlow,
+    Way,
+    all_branches,
+    all_choices,
+    bound_on,
+    components,
+    is_per_connection,
+    is_sure,
+    kind,
+    lets,
+    surely_taken,
+    ways,
+)
+from machines.expressions.spelling import calls, names
+from machines.model import Answers, Binary, Choice, Constant, Expression, Goto, Machine, Name, State, Stay
+from machines.problems import Problems
+from machines.reading.outline import joined
+from machines.values import Range
+
+
+def check_shadowed(machine: Machine, problems: Problems) -> None:
+    """A327: a branch behind one without `if` and `limit` is never taken.
+
+    Branches are tried in the order written, and the first that may be taken is.
+    Bad: ``JOIN: [joined, {if: full, then: refused}]``. Mended: ``JOIN: [{if: full, then: refused}, joined]``.
+    """
+
+    def look(choice: Choice) -> None:
+        sure = next((place for place, branch in enumerate(choice.branches) if is_sure(branch)), None)
+        if sure is not None and sure + 1 < len(choice.branches):
+            text = f"this branch is never taken: the one in line {choice.branches[sure].place.line} always is"
+            problems.add(choice.branches[sure + 1].place, "A327", text, "put it before, or give that one an 'if'")
+        for branch in choice.branches:
+            if isinstance(branch.next, Choice):
+                look(branch.next)
+
+    for _, choice in all_choices(machine):
+        look(choice)
+
+
+def check_reachable(machine: Machine, problems: Problems) -> None:
+    """A320: a state that no branch leads to is never entered.
+
+    Bad: two states of which the first says ``then: second`` but the other is called ``secnod``, with no way to it.
+    Mended: lead to it, or leave it out. The first state of a machine is where it starts.
+    """
+    found = entered(machine)
+    for state in machine.states.values():
+        if state.name not in found:
+            text = f"the state {state.name!r} is never entered: no branch of {machine.name} leads to it"
+            problems.add(state.place, "A320", text, "lead to it with 'then', or leave it out")
+
+
+def entered(machine: Machine) -> frozenset[str]:
+    """Return the states that branches lead to, one after the other from the first on, or from `always`."""
+    found: set[str] = set()
+    todo = list(machine.states)[:1]
+    if machine.always is not None:
+        todo.extend(_gotos(machine.always.answers))
+    while todo:
+        name = todo.pop()
+        if name in found or name not in machine.states:
+            continue
+        found.add(name)
+        state = machine.states[name]
+        todo.extend(_gotos(state.answers))
+        if state.then is not None:
+            todo.extend(_targets(state.then))
+    return frozenset(found)
+
+
+def _gotos(answers: Answers) -> set[str]:
+    return {target for _, choice in answers.choices() for target in _targets(choice)}
+
+
+def _targets(choice: Choice) -> Iterator[str]:
+    for branch in all_branches(choice):
+        if isinstance(branch.next, Goto):
+            yield branch.next.state
+
+
+def check_calls(flow: RoleFlow, problems: Problems) -> None:
+    """A321, A322: every machine is called on some way from `main`, and none calls itself, also not through others.
+
+    Repetition is by states, so that the depth of calls is bounded and each name has one life.
+    Bad: ``turn: {asked: {run: turn(player), then: …}}``. Mended: a state that leads back to itself.
+    """
+    if flow.circle:
+        ring = flow.circle
+        site = next(site for site in flow.sites[ring[0]] if site.callee == ring[1])
+        call = site.state.run if site.state.run is not None else site.state.accept
+        place = call.place if call is not None else site.state.place
+        text = f"{ring[0]} calls itself: {' -> '.join(ring)}"
+        problems.add(place, "A322", text, "repeat by a state that leads back to an earlier one")
+    for machine in flow.machines.values():
+        if machine.name not in flow.reached and "main" in flow.machines:
+            callers = sorted({site.caller.name for site in flow.callers[machine.name]} - {machine.name})
+            text = f"the machine {machine.name!r} is never called"
+            if callers:
+                text += f": only {joined(callers)} would, which {'is' if len(callers) == 1 else 'are'} never called"
+            problems.add(machine.place, "A321", text, "call it with 'run' or 'accept', or leave it out")
+
+
+# -- ends ------------------------------------------------------------------------------------------------------------
+
+
+def check_ends(flow: RoleFlow, problems: Problems) -> None:
+    """A323: from every state there is a way to a `return`, in its machine or through a layer around it.
+
+    Else the session never ends by itself. Bad: ``listening: {within: idle, receive: {NEWS: stay}}`` and nothing else.
+    Mended: ``closed: {return: null}``. What is meant to run for ever says so: a wait with ``within: never``, or an
+    ``accept`` without ``seats``.
+    """
+    outside = _left_from_outside(flow)
+    for_ever: dict[str, bool] = {}
+    for name in flow.bottom_up:
+        states = flow.machines[name].states.values()
+        for_ever[name] = any(_runs_for_ever(state, flow, for_ever) for state in states)
+    for machine in flow.machines.values():
+        if not outside[machine.name]:
+            _check_machine_ends(flow, machine, for_ever, problems)
+
+
+def _check_machine_ends(flow: RoleFlow, machine: Machine, for_ever: Mapping[str, bool], problems: Problems) -> None:
+    arcs = flow.arcs(machine)
+    before: dict[str, list[str]] = {state: [] for state in arcs}
+    todo: list[str] = []
+    for state, out in arcs.items():
+        for arc in out:
+            if arc.target in before:
+                before[arc.target].append(state)
+            elif not isinstance(arc.way.end, Stay):
+                todo.append(state)
+    ending: set[str] = set()
+    while todo:
+        state = todo.pop()
+        if state not in ending:
+            ending.add(state)
+            todo.extend(before[state])
+    reached = entered(machine)
+    dead = {
+        state: [arc.target for arc in out if arc.target is not None]
+        for state, out in arcs.items()
+        if state not in ending and state in reached
+    }
+    for part in components(dead):
+        if any(target not in part for state in part for target in dead[state]):
+            continue  # it leads on to others that are dead
+        if not any(flow.waits_in(machine.states[state]) for state in part):
+            continue  # it spins: A324
+        if any(_runs_for_ever(machine.states[state], flow, for_ever) for state in part):
+            continue
+        among = f" or from {joined(repr(state) for state in part[1:])}" if len(part) > 1 else ""
+        text = f"no way leads from the state {part[0]!r}{among} to a 'return'"
+        hint = "add an event that leads there; what runs for ever says 'within: never'"
+        problems.add(machine.states[part[0]].place, "A323", text, hint)
+
+
+def _left_from_outside(flow: RoleFlow) -> dict[str, bool]:
+    """Say of each machine whether it may be abandoned: by a layer around one of its calls, or as a sign-up."""
+    found: dict[str, bool] = {}
+    for name in reversed(flow.bottom_up):
+        sites = flow.callers[name]
+        # A machine that is never called is a problem of its own.
+        found[name] = name != "main" and (
+            not sites or any(site.accepts or found[site.caller.name] or _may_leave(site) for site in sites)
+        )
+    return found
+
+
+def _may_leave(site: CallSite) -> bool:
+    always = site.caller.always
+    around = [site.state.answers, *([always.answers] if always is not None else [])]
+    return any(
+        not isinstance(way.end, Stay) for answers in around for _, choice in answers.choices() for way in ways(choice)
+    )
+
+
+def _runs_for_ever(state: State, flow: RoleFlow, for_ever: Mapping[str, bool]) -> bool:
+    """Whether a state says that it has no end, itself or by what it calls."""
+    if state.accept is not None:
+        return state.accept.seats is None
+    if is_never(state.within) or (isinstance(state.within, Name) and _setting(flow, state.within) == inf):
+        return True
+    return state.run is not None and for_ever.get(state.run.path, False)
+
+
+def _setting(flow: RoleFlow, name: Name) -> object:
+    setting = flow.spec.settings.get(name.name)
+    return setting.value if setting is not None else None
+
+
+def is_never(limit: Expression | None) -> bool:
+    """Whether a time limit is written as ``never``."""
+    return isinstance(limit, Constant) and limit.value == inf
+
+
+# -- silence ---------------------------------------------------------------------------------------------------------
+
+
+def check_silence(flow: RoleFlow, machine: Machine, problems: Problems) -> None:
+    """A324: states that pass on to each other without a message or a moment in between would spin for ever.
+
+    It is told only where it is certain: no branch leads out of the ring; or those that do ask for something that
+    nothing in the ring changes; or a state is entered again when its peer is lost, which a lost peer answers at once.
+    Bad: ``judged: [{if: over, then: ended}, judged]``. Mended: ask for the next move in between.
+    Bad: ``asked: {await: player, closed: asked, …}``. Mended: ``closed: {return: null}``.
+    """
+    reached = entered(machine)
+    quiet = {
+        state.name: tuple(_silent_ways(flow, machine, state))
+        for state in machine.states.values()
+        if state.name in reached
+    }
+    graph = {state: [way.end.state for way in out if isinstance(way.end, Goto)] for state, out in quiet.items() if out}
+    for part in components(graph):
+        if len(part) == 1 and part[0] not in graph[part[0]]:
+            continue
+        members = [machine.states[state] for state in part]
+        leaving = [
+            way for state in part for way in quiet[state] if not (isinstance(way.end, Goto) and way.end.state in part)
+        ]
+        changed = {name for state in members for name in _binds(state)}
+        changed.update(name for state in part for way in quiet[state] for name, _ in bound_on(way))
+        waiting = [state for state in members if kind(state) == "wait"]
+        ring = " -> ".join([*part, part[0]])
+        if waiting:
+            awaited = {name.name for state in waiting if state.awaits is not None for name in names(state.awaits)}
+            if not leaving and not awaited & changed:
+                text = f"once its peer is lost, {ring} spins for ever: a lost peer answers 'closed' at once"
+                problems.add(waiting[0].place, "A324", text, "let 'closed' return, or go on without that peer")
+        elif not leaving:
+            text = f"{ring} spins for ever: nothing waits there, and no branch leads out"
+            problems.add(members[0].place, "A324", text, "wait for a message or a while in between, or return")
+        elif all(_is_settled(way, changed) for way in leaving):
+            text = f"{ring} may spin for ever: nothing in it changes what its conditions read"
+            problems.add(
+                members[0].place, "A324", text, "wait for a message or a while in between, or bind a new value"
+            )
+
+
+def _silent_ways(flow: RoleFlow, machine: Machine, state: State) -> Iterator[Way]:
+    """Yield the ways that a state may be left by with nothing received and no time passed."""
+    if kind(state) == "wait":
+        if state.awaits is not None or (flow.one_peer and state.ask is None):
+            closed = state.answers.closed
+            if closed is None and machine.always is not None:
+                closed = machine.always.answers.closed
+            if closed is not None:
+                yield from ways(closed)
+    elif state.then is not None and not flow.waits_in(state):
+        yield from ways(state.then)
+
+
+def _binds(state: State) -> Iterator[str]:
+    yield from lets(state.steps)
+    yield from (binding.target for binding in state.bindings)
+    if state.each is not None:
+        yield state.each.name
+
+
+def _is_settled(way: Way, changed: set[str]) -> bool:
+    """Whether what decides about a way stays as it is while the names ``changed`` do not."""
+    if way.limited or not way.guards:
+        return False
+    for guard in way.guards:
+        if any(name.name in changed for name in names(guard)) or any(call.path == "gone" for call in calls(guard)):
+            return False
+    return True
+
+
+# -- time and faults -------------------------------------------------------------------------------------------------
+
+
+def check_limits(flow: RoleFlow, problems: Problems) -> None:
+    """A325: every wait has a time limit, if only ``never``.
+
+    Its own `within`, that of an `always` around it, or that of a call around it, on every way from `main`. Else a
+    silent peer holds a machine up for ever, and nobody decided so. Bad: ``ready: {receive: {STARTED: started}}`` with
+    no limit anywhere. Mended: ``always: {within: patience}``. The window of an ``accept`` with ``seats`` has its own.
+    """
+    unlimited = flow.open_chains(
+        stops=lambda machine: machine.always is not None and machine.always.within is not None,
+        passes=lambda site: site.state.within is None,
+    )
+    for machine in flow.machines.values():
+        for state in machine.states.values():
+            if state.within is not None:
+                continue
+            if state.accept is not None:
+                if state.accept.seats is not None:
+                    text = f"the sign-up {state.name!r} has no time limit"
+                    problems.add(state.place, "A325", text, "add 'within', if only 'within: never'")
+            elif kind(state) == "wait" and (way := unlimited.to(machine.name)):
+                text = f"the state {state.name!r} waits without a time limit{_called(way)}"
+                problems.add(state.place, "A325", text, "add 'within', here or in an 'always', if only 'within: never'")
+
+
+def _called(way: tuple[str, ...]) -> str:
+    return f", called on the way {' -> '.join(way)}" if len(way) > 1 else ""
+
+
+def check_faults(flow: RoleFlow, problems: Problems) -> None:
+    """A326: what an accepted peer does wrong, or fails to do, may not end the session of all others.
+
+    A wait on such a peer answers `timeout`, `invalid` and `closed`, itself or by a layer around it, on every way from
+    `main`; behind all layers stands the built-in answer, which ends the session. Bad: a server's
+    ``asked: {await: player, within: reply, receive: {MOVE: …}}``. Mended: ``fault: {return: eject(table, player)}``.
+    Clients may rely on the built-in answer, and in a sign-up it only drops the peer. A window that may end with too
+    few, or that counts no seats, answers `timeout`; so does a limit on a whole call.
+    """
+    spec, role = flow.spec, flow.role
+    if not any(role.name in targets for targets in spec.connects.values()) or is_per_connection(role):
+        return
+    unanswered = {
+        event: flow.open_chains(
+            stops=lambda machine, event=event: (  # type: ignore[misc]
+                machine.always is not None and surely_taken(getattr(machine.always.answers, event))
+            ),
+            passes=lambda site, event=event: (  # type: ignore[misc]
+                not site.accepts and not surely_taken(getattr(site.state.answers, event))
+            ),
+        )
+        for event in ("timeout", "invalid", "closed")
+    }
+    for machine in flow.machines.values():
+        for state in machine.states.values():
+            open_ = {
+                event: way
+                for event in _faults(flow, machine, state)
+                if not surely_taken(getattr(state.answers, event)) and (way := unanswered[event].to(machine.name))
+            }
+            if open_:
+                events = list(open_)
+                text = f"the state {state.name!r} has no answer to {joined(map(repr, events), 'or')}"
+                text += f"{_called(open_[events[0]])}: it would end the session of all"
+                word = "fault" if len(events) == 3 else events[0]
+                problems.add(state.place, "A326", text, f"answer it here or in an 'always': {word}: STATE")
+
+
+def _faults(flow: RoleFlow, machine: Machine, state: State) -> tuple[str, ...]:
+    """Return the events that an accepted peer can make a state raise."""
+    match kind(state):
+        case "wait" if state.awaits is not None:
+            if isinstance(state.awaits, Name) and state.awaits.name in flow.spec.connects.get(flow.role.name, ()):
+                return ()
+            limit = state.within
+            if limit is None and machine.always is not None:
+                limit = machine.always.within
+            return ("invalid", "closed") if is_never(limit) else ("timeout", "invalid", "closed")
+        case "call" if flow.waits_in(state) and state.within is not None and not is_never(state.within):
+            return ("timeout",)
+        case "accept" if _may_time_out(flow, state):
+            return ("timeout",)
+        case _:
+            return ()
+
+
+def _may_time_out(flow: RoleFlow, state: State) -> bool:
+    accept = state.accept
+    if accept is None or state.within is None or is_never(state.within):
+        return False
+    if accept.seats is None:
+        return True  # nobody counts its seats, so its time can only run out
+    seats: object = accept.seats
+    if isinstance(seats, Name):
+        seats = _setting(flow, seats)
+    elif isinstance(seats, Binary):
+        seats = seats.left
+    if isinstance(seats, Constant):
+        seats = seats.value
+    return not (seats == 0 or (isinstance(seats, Range) and seats.low == 0))

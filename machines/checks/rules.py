@@ -1,0 +1,79 @@
+"""Checks of what expressions call: rules of the modules named, and built-in functions.
+
+    A401  a rule that its module does not have      A403  a rule of a module that the spec does not name
+    A402  a rule given too few or too many values   A404  a function that is not built in, or given too few or many
+
+A401 and A402 need the modules; without them the other two are checked alone.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
+from typing import Any
+
+from machines.checks.flow import machine_expressions
+from machines.expressions.operations import TOTAL
+from machines.expressions.spelling import calls
+from machines.library import rules_functions
+from machines.model import Call, Spec
+from machines.problems import Problems, near
+
+
+def check_rules(spec: Spec, rules: Mapping[str, ModuleType] | None, problems: Problems) -> None:
+    """A401 to A404: every rule called is there, and takes as many values as it is given.
+
+    Else the first session that comes there fails. Bad: ``tsuro.may_plce(table, player, tile)``. Mended:
+    ``tsuro.may_place(table, player, tile, x, y)``. A spec calls the functions that a module exports, by ``__all__`` or
+    by being public and defined there.
+    """
+    functions = {name: rules_functions(module) for name, module in (rules or {}).items()}
+    named = [name for name, _ in spec.rules]
+    for call in _calls(spec):
+        module, dot, rule = call.path.partition(".")
+        if not dot:
+            _check_built_in(call, problems)
+        elif module not in named:
+            hint = near(module, named) or "name the module under 'rules'"
+            problems.add(call.place, "A403", f"{call.path} is a rule of {module!r}, which 'rules' does not name", hint)
+        elif module in functions:
+            known = functions[module]
+            if rule not in known:
+                hint = near(rule, known) or f"its rules: {', '.join(sorted(known)[:8]) or 'none'}"
+                problems.add(call.place, "A401", f"{module} has no rule {rule!r}", hint)
+            else:
+                _check_count(call, known[rule], "A402", problems)
+
+
+def _calls(spec: Spec) -> Iterator[Call]:
+    for role in spec.roles.values():
+        for machine in role.machines.values():
+            for expression in machine_expressions(machine, spec.messages):
+                yield from calls(expression)
+
+
+def _check_built_in(call: Call, problems: Problems) -> None:
+    given = len(call.arguments or ())
+    if call.path == "gone":
+        if given != 1:
+            problems.add(call.place, "A404", f"gone(peer) takes one peer, not {given} values")
+    elif call.path in TOTAL:
+        _check_count(call, TOTAL[call.path], "A404", problems)
+    else:
+        hint = near(call.path, (*TOTAL, "gone")) or "a rule is called by its module: tsuro.deal(table)"
+        problems.add(call.place, "A404", f"no function {call.path!r} is built in", hint)
+
+
+def _check_count(call: Call, function: Callable[..., Any], code: str, problems: Problems) -> None:
+    given = len(call.arguments or ())
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*range(given))
+    except TypeError:
+        plain = [parameter.replace(annotation=parameter.empty) for parameter in signature.parameters.values()]
+        shown = str(signature.replace(parameters=plain, return_annotation=signature.empty))
+        count = f"{given} value{'' if given == 1 else 's'}"
+        problems.add(
+            call.place, code, f"{call.path} can not take {count}", f"it is {call.path}{shown.replace(', /', '')}"
+        )

@@ -1,0 +1,1 @@
+"""Running a spec: machines compiled to tables, calls as a tree of frames, and the sans-IO session around them."""

@@ -1,0 +1,272 @@
+"""What a running session is made of: seats with their inboxes, and a tree of frames, one for each call of a machine.
+
+Session ── Seat, Seat …              the peers, each with the messages that nobody has read yet
+  └─ Frame main                      in one of its states, with its own names (``slots``)
+       ├─ Frame series               called by that state
+       │    └─ Frame game …
+       └─ Frame sign_up              one for each connection that is signing up
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from hashlib import blake2b
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from machines.values import Peer, Rate, Record
+
+if TYPE_CHECKING:
+    from machines.engine.table import Node, Table
+    from machines.engine.tree import Tree
+    from machines.wire.framing import Framer
+
+# What a seat's inbox holds: (kind, payload, stamp). The payload of a message is its bytes, of a fault its reason.
+MESSAGE, FAULT, LOST = "message", "fault", "lost"
+
+
+class Seat:
+    """One connection: its peer value, what it sent and nobody has read, and who hears it."""
+
+    __slots__ = ("accepted", "closed_told", "deaf", "dropped", "framer", "holder", "inbox", "inbox_bytes", "lost",
+                 "more", "noted", "paused", "peer", "role")  # fmt: skip
+
+    def __init__(self, number: int, role: str, framer: Framer, *, accepted: bool) -> None:
+        self.peer = Peer(number)
+        self.role = role
+        self.framer = framer
+        self.accepted = accepted  # it came to us; otherwise we connected to it
+        self.inbox: list[tuple[str, Any, float]] = []  # a deque would cost each seat 600 bytes; this holds few
+        self.inbox_bytes = 0
+        self.holder: Frame | None = None  # the frame whose present state awaits it
+        self.dropped = False
+        self.lost = False  # the network said so; what it sent before may still be unread
+        self.closed_told = False  # somebody took its ``closed``
+        self.deaf = False  # its bytes make no sense any more; it can still be written to
+        self.more = False  # its inbox is full and its framer may hold more
+        self.paused = False
+        self.noted = False  # that its messages are kept has been said once
+
+    @property
+    def number(self) -> int:
+        """The seat's number: connections count from 0."""
+        return self.peer.number
+
+    @property
+    def gone(self) -> bool:
+        """Whether nothing can be sent to it any more."""
+        return self.lost or self.dropped
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing can come from it any more."""
+        return self.lost or self.dropped or self.deaf
+
+
+class Moment:
+    """A running ``after`` or ``every``: when it is due, and the event it raises."""
+
+    __slots__ = ("due", "event", "interval", "serial")
+
+    def __init__(self, due: float, interval: float | None, event: str, serial: int) -> None:
+        self.due = due
+        self.interval = interval
+        self.event = event
+        self.serial = serial
+
+
+class Frame:
+    """One call of a machine. ``slots`` holds its names: slot 0 is the frame itself, then the parameters, then the rest.
+
+    ``_state`` is what ``transitions`` reads and writes; ``node`` is the compiled state of that name, once entered.
+    """
+
+    __slots__ = ("_state", "accepting", "alive", "calls", "child", "deadline", "default_within", "empty_told",
+                 "entered", "hears", "loop", "moments", "next", "node", "ordinal", "parent", "parked", "parked_for",
+                 "path_text", "question", "rates", "result", "serial", "slots", "standing", "table", "tally",
+                 "tree")  # fmt: skip
+
+    def __init__(
+        self, tree: Tree, table: Table, arguments: tuple[Any, ...], parent: Frame | None, ordinal: int
+    ) -> None:
+        self.tree = tree
+        self.table = table
+        self.parent = parent
+        self.ordinal = ordinal
+        self.slots: list[Any] = [self, *arguments, *table.unset]
+        self._state: str = table.first
+        self.node: Node = table.nodes[table.first]
+        # The nearest ``always`` with a limit for waits that have none: this machine's, else whatever the caller has.
+        self.default_within: tuple[Frame, Callable[[list[Any]], Any]] | None = (
+            (self, table.within) if table.within is not None else parent.default_within if parent is not None else None
+        )
+        self.alive = True
+        self.next = 0  # what the row just taken asks for: ENTER, STAY or AGAIN (see machines.engine.table)
+        self.result: Any = None
+        self.child: Frame | None = None
+        self.loop: Loop | None = None
+        self.accepting: Accepting | None = None
+        self.parked: dict[int, Frame] | None = None  # sign-ups under way, between two accepts into one name
+        self.parked_for = 0  # the slot of that name
+        self.hears: tuple[Seat, ...] = ()
+        self.empty_told = False
+        self.entered = 0.0
+        self.serial = 0
+        self.deadline = inf
+        self.moments: list[Moment] | None = None  # the state's ``after`` and ``every``
+        self.standing: list[Moment] | None = None  # those of the machine's ``always``
+        self.question: int | None = None
+        self.calls: dict[str, int] | None = None  # how often each machine was called from here
+        self.tally: dict[str, int] | None = None
+        self.rates: dict[str, deque[float]] | None = None
+        self.path_text: str | None = None
+
+    @property
+    def path(self) -> str:
+        """Where the frame stands in the tree of calls: ``main.series[3].game[1]``.
+
+        The number counts the calls of one machine by one other from 0, loops that are entered again included; for a
+        sign-up it is that of its peer.
+        """
+        text = self.path_text
+        if text is None:
+            name = self.table.name
+            text = name if self.parent is None else f"{self.parent.path}.{name}[{self.ordinal}]"
+            self.path_text = text
+        return text
+
+    def number_calls(self, machine: str, count: int = 1) -> int:
+        """Count so many more calls of a machine from here; return the number of the first of them."""
+        if self.calls is None:
+            self.calls = {}
+        first = self.calls.get(machine, 0)
+        self.calls[machine] = first + count
+        return first
+
+    def children(self) -> Iterator[Frame]:
+        """Yield the frames called from here, oldest first."""
+        if self.child is not None:
+            yield self.child
+        if self.loop is not None:
+            yield from self.loop.running.values()
+        if self.accepting is not None:
+            yield from list(self.accepting.pending.values())
+        if self.parked is not None:
+            yield from list(self.parked.values())
+
+    def seed(self) -> int:
+        """Return the number from which this call may draw: from the run's seed and the call's path, 63 bits."""
+        digest = blake2b(f"{self.tree.seed}/{self.path}".encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "big") >> 1
+
+    def elapsed(self) -> float:
+        """Return the seconds since the present state was entered."""
+        return self.tree.now - self.entered
+
+    def allow(self, key: str, limit: int | Rate) -> bool:
+        """Count one more use of a limit, if it has room: a number since the state was entered, or a rate."""
+        if isinstance(limit, Rate):
+            if self.rates is None:
+                self.rates = {}
+            stamps = self.rates.setdefault(key, deque())
+            now = self.tree.now
+            while stamps and stamps[0] <= now - limit.seconds:
+                stamps.popleft()
+            if len(stamps) < limit.count:
+                stamps.append(now)
+                self.tree.counted.append((self, key, True))
+                return True
+        else:
+            if self.tally is None:
+                self.tally = {}
+            used = self.tally.get(key, 0)
+            if used < limit:
+                self.tally[key] = used + 1
+                self.tree.counted.append((self, key, False))
+                return True
+        self.tree.over_limit = True
+        return False
+
+    def uncount(self, key: str, *, rate: bool) -> None:
+        """Take back the last use of a limit: the branch that used it was undone."""
+        if rate and self.rates is not None:
+            self.rates[key].pop()
+        elif self.tally is not None:
+            self.tally[key] -= 1
+
+
+class Accepting:
+    """What an ``accept`` keeps while it is open: who is signing up, how many it wants, when it stops lingering."""
+
+    __slots__ = ("high", "linger", "linger_serial", "low", "pending")
+
+    def __init__(self, low: int, high: float) -> None:
+        self.low = low
+        self.high = high
+        self.linger = inf
+        self.linger_serial = 0
+        self.pending: dict[int, Frame] = {}
+
+
+_NONE_RUNNING: dict[int, Any] = {}  # shared by all loops that run one item after another; never written
+_NONE_DONE: set[int] = set()
+_NONE_PAST: list[frozenset[int]] = []
+
+
+class Loop:
+    """The items of an ``each`` and how far it is.
+
+    In parallel an item may start when every earlier item that shares a peer with it is done, and it sees the names as
+    its own past left them: ``past[i]`` holds the items that it comes after, directly or through others.
+    """
+
+    __slots__ = ("base", "done", "first", "index", "items", "offset", "past", "results", "running", "width")
+
+    def __init__(self, items: tuple[Any, ...], width: int, base: list[Any]) -> None:
+        self.items = items
+        self.width = width
+        self.index = -1
+        self.offset = 0  # the number of the first item's call
+        self.first = 0  # side by side, every item before it has been started
+        self.base = base
+        self.running: dict[int, Frame] = {} if width else _NONE_RUNNING
+        self.results: dict[int, Any] = {} if width else _NONE_RUNNING
+        self.done: set[int] = set() if width else _NONE_DONE
+        self.past: list[frozenset[int]] = [] if width else _NONE_PAST
+        if width:
+            last_with: dict[int, int] = {}
+            for index, item in enumerate(items):
+                peers = set(peers_in(item))
+                before = {last_with[peer] for peer in peers if peer in last_with}
+                self.past.append(frozenset(before).union(*(self.past[earlier] for earlier in before)))
+                last_with.update(dict.fromkeys(peers, index))
+
+    def startable(self) -> int | None:
+        """Return the first item that may start now, or None."""
+        if len(self.running) >= self.width:
+            return None
+        while self.first in self.done or self.first in self.running:
+            self.first += 1
+        for index in range(self.first, len(self.items)):
+            if index not in self.done and index not in self.running and self.past[index] <= self.done:
+                return index
+        return None
+
+
+def peers_in(value: Any, depth: int = 4) -> Iterator[int]:
+    """Yield the numbers of the peers in a value: itself, or within lists, records and frozen dataclasses."""
+    if isinstance(value, Peer):
+        yield value.number
+    elif depth == 0:
+        return
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from peers_in(item, depth - 1)
+    elif isinstance(value, Record):
+        for item in value.values():
+            yield from peers_in(item, depth - 1)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from peers_in(getattr(value, field.name), depth - 1)

@@ -1,0 +1,686 @@
+"""The sans-IO session: bytes, clocks and answers in; effects out. It never sees a socket or a clock.
+
+What one event does, in order (``specs/README.md`` tells it to authors):
+
+1. An event belongs to a peer, or is a clock or a player's answer. Bytes are cut into messages, which wait in the
+   peer's inbox until somebody hears the peer: the state that awaits it, then every ``always`` around it.
+2. A message is read against what its hearers list, inside first. What fits nothing there is ``invalid``.
+3. The first branch that ``if`` and ``limit`` allow is taken (`Tree.fire`); what follows silently is done
+   (`Tree.settle`), until every frame waits again.
+4. The effects of all that are handed to the runtime, in order.
+
+The same inputs at the same times give the same effects: that is what a journal replays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from math import inf
+from typing import Any
+
+from machines.effects import Effect, Heard, Note, Pause, Resume
+from machines.engine.frames import FAULT, LOST, MESSAGE, Frame, Moment, Seat, peers_in
+from machines.engine.steps import peers
+from machines.engine.table import ACCEPT, WAIT, Layer, Program, Reader
+from machines.engine.tree import Tree, layers
+from machines.messages.bodies import MessageShape
+from machines.messages.shapes import Mismatch
+from machines.model import Early
+from machines.values import Peer
+from machines.wire.codec import Malformed
+from machines.wire.framing import FrameError, make_framer
+
+Hearer = tuple[Frame, Layer]
+
+
+class Session(Tree):
+    """One run of a role: the server with all its peers, or one client.
+
+    ``seed`` is the run's; ``my`` is what ``my.name`` and the like read. With ``watch`` every message taken is also
+    reported as a `Heard` effect. Times are seconds on any clock that never goes back.
+    """
+
+    __slots__ = ("watch",)
+
+    def __init__(
+        self, program: Program, *, seed: int = 0, my: Mapping[str, Any] | None = None, watch: bool = False
+    ) -> None:
+        super().__init__(program, seed, my or {})
+        self.watch = watch
+
+    # -- inputs ------------------------------------------------------------------------------------------------------
+
+    def start(self, now: float) -> list[Effect]:
+        """Enter ``main``. The seats of the roles that this one connects to are 0, 1, …; all are connected by now.
+
+        A role whose ``main`` takes a parameter has one session for each connection; its seat comes next.
+        """
+        assert self.root is None, "a session starts once"
+        self._begin(now)
+        program = self.program
+        arguments: tuple[Any, ...] = ()
+        for role in program.connects:
+            self._new_seat(role, accepted=False)
+        if program.per_connection:
+            arguments = (self._new_seat(program.callers[0], accepted=True).peer,)
+        try:
+            self.root = self.new_frame("main", arguments, None, 0)
+        except Exception as error:
+            self.end_failed(f"main cannot start: {error}")
+            return self._done()
+        self.work.append(self.root)
+        return self._done()
+
+    def connect(self, now: float) -> tuple[int, list[Effect]]:
+        """A connection has come; return its seat number too. Nobody may want it: then it is dropped at once."""
+        self._begin(now)
+        seat = self._new_seat(self.program.callers[0], accepted=True)
+        self.event_mark = len(self.effects)
+        if self.ended is not None:
+            self.drop(seat.peer, "the session is over")
+            return seat.number, self._done()
+        for leaf in self._frames():
+            if leaf.accepting is not None:
+                self.admit(leaf, seat)
+                return seat.number, self._done()
+        for holder, layer in self._outward():
+            if ".connected" in layer.events and self.fire(holder, layer, layer.prefix + ".connected", seat.peer):
+                return seat.number, self._done()
+        self.drop(seat.peer, "the door is shut")
+        return seat.number, self._done()
+
+    def receive(self, number: int, chunk: bytes, now: float) -> list[Effect]:
+        """Bytes have come from a peer; ``now`` is when the last of them did."""
+        self._begin(now)
+        seat = self.seats[number]
+        if self.ended is None and not (seat.lost or seat.dropped or seat.deaf):
+            if not seat.inbox and self._at_once(seat, chunk):
+                return self._done()
+            seat.framer.feed(chunk)
+            self._cut(seat)
+            self.ready.append(seat)
+        return self._done(seat)
+
+    def _at_once(self, seat: Seat, chunk: bytes) -> bool:
+        """Take a chunk that is just the message somebody awaits, as nearly all are, past framer and inbox.
+
+        False leaves all as it was. What differs from the long way is only how soon it is done.
+        """
+        holder = seat.holder
+        if holder is None or holder.node.kind != WAIT or self.program.urgent[seat.role]:
+            return False
+        raw = seat.framer.glance(chunk)
+        if raw is None:
+            return False
+        try:
+            value = self.program.codec.decode(raw)
+        except Malformed:
+            return False
+        if self.effects or self.steps:  # a clock has rung first
+            self._new_event(fresh=True)
+        self._message(seat, holder, value)
+        return True
+
+    def lose(self, number: int, now: float) -> list[Effect]:
+        """A peer's connection has ended or failed: it can get nothing more; what it had sent is still read."""
+        self._begin(now)
+        seat = self.seats[number]
+        if not seat.lost and self.ended is None:
+            seat.lost = True
+            if not seat.dropped:
+                holder = seat.holder
+                if holder is not None and holder.node.kind == ACCEPT and holder.node.awaits is None:
+                    self._discard(seat)  # nobody will ever read it: its seat is freed now
+                    seat.deaf = True  # nor what its framer still holds
+                self._cut(seat)
+                self.ready.append(seat)
+        return self._done(seat)
+
+    def tick(self, now: float) -> list[Effect]:
+        """Time has passed: whatever clock is due rings. Call it when `deadline` has come; earlier does no harm."""
+        self._begin(now)
+        self._ring(now, inclusive=True)
+        return self._done()
+
+    def answer(self, number: int, value: Any, now: float) -> list[Effect]:
+        """The player has answered a question: ``(message, {hole: value})``, or the body as on the wire."""
+        self._begin(now)
+        frame = self._answered(number)
+        if frame is not None:
+            self._judge(frame, value)
+        return self._done()
+
+    def answer_failed(self, number: int, why: str, now: float) -> list[Effect]:
+        """The player could not answer; the question counts as answered by something malformed."""
+        self._begin(now)
+        frame = self._answered(number)
+        if frame is not None:
+            self.effects.append(Note("error", f"the player failed: {why}"))
+            self._fault(frame, ".invalid", None, "malformed", f"the player failed: {why}")
+        return self._done()
+
+    # -- what the runtime may ask ------------------------------------------------------------------------------------
+
+    @property
+    def deadline(self) -> float | None:
+        """When `tick` is next wanted, or None; it may be too early, never too late."""
+        return self.earliest if self.earliest != inf and self.ended is None else None
+
+    @property
+    def took(self) -> list[tuple[str, str, str, str]]:
+        """The transitions of the last input: (path of the machine's call, state, event, where it led)."""
+        return [(frame.path, state, event, to) for frame, state, event, to in self.transitions]
+
+    def where(self) -> str:
+        """Say what the session waits for, for people."""
+        if self.ended is not None:
+            return "over"
+        waits = []
+        for frame in self._leaves():
+            heard = ", ".join(str(seat.peer) for seat in frame.hears)
+            waits.append(f"{frame.path} in {frame.node.name}" + (f", hears {heard}" if heard else ""))
+        return "; ".join(waits) or "nothing"
+
+    # -- one input ---------------------------------------------------------------------------------------------------
+
+    def _begin(self, now: float) -> None:
+        self.effects = []
+        self.transitions = []
+        self.event_mark = 0
+        self.steps = 0
+        self.failures = 0
+        if now > self.now:
+            self.now = now
+            if self.earliest < now:
+                self._ring(now, inclusive=False)
+        elif self.root is None:
+            self.now = now
+
+    def _done(self, changed: Seat | None = None) -> list[Effect]:
+        self._drain()
+        if changed is not None and self.ended is None:
+            self._breathe(changed)
+        effects, self.effects = self.effects, []
+        return effects
+
+    def _breathe(self, seat: Seat) -> None:
+        """Stop or go on reading from a peer, as its inbox fills or empties."""
+        full = seat.more
+        if full and not seat.paused and not seat.silent:
+            seat.paused = True
+            self.effects.append(Pause(seat.number))
+            self.effects.append(Note("info", "its inbox is full: reading stops", seat.number))
+        elif seat.paused and not full:
+            seat.paused = False
+            self.effects.append(Resume(seat.number))
+
+    def _drain(self) -> None:
+        """Settle, and let inboxes be read, until nobody has anything to do."""
+        while self.ended is None:
+            if self.work:
+                self.settle()
+            if self.lonely:
+                frame = self.lonely.pop(0)
+                if frame.alive and frame.empty_told and frame.node.kind == WAIT:
+                    self._new_event(fresh=False)
+                    self._fault(frame, ".closed", None, "closed", "nobody is left in the group it awaits")
+            elif self.ready:
+                seat = self.ready.pop(0)
+                if seat.inbox or seat.dropped:
+                    self._new_event(fresh=bool(seat.inbox) and seat.inbox[0][0] != LOST)
+                    if not self._take(seat):
+                        if seat.inbox:
+                            self.unheard.add(seat.number)
+                    else:
+                        if seat.more:
+                            self._cut(seat)
+                        if seat.paused:
+                            self._breathe(seat)
+                        if seat.inbox:
+                            self.ready.append(seat)
+            else:
+                return
+
+    def _new_event(self, *, fresh: bool) -> None:
+        """Begin another event of this input. One that is not ``fresh`` was made by the session itself.
+
+        Those share the bound on silent steps: a peer that is gone answers every wait at once, and a clock of no
+        seconds rings at once, so a machine that waits for them again and again would never come to rest.
+        """
+        self.event_mark = len(self.effects)
+        if fresh:
+            self.steps = 0
+            self.failures = 0
+
+    def _new_seat(self, role: str, *, accepted: bool) -> Seat:
+        seat = Seat(len(self.seats), role, make_framer(self.program.wire), accepted=accepted)
+        self.seats.append(seat)
+        return seat
+
+    # -- inboxes -----------------------------------------------------------------------------------------------------
+
+    def _cut(self, seat: Seat) -> None:
+        """Cut what has come into messages, as many as the inbox has room for; the rest stays bytes."""
+        if seat.dropped:
+            return
+        urgent = self.program.urgent[seat.role]
+        framer = seat.framer
+        inbox = seat.inbox
+        wire = self.program.wire
+        seat.more = False
+        while not seat.deaf:
+            if len(inbox) >= wire.inbox_messages_max or seat.inbox_bytes >= wire.inbox_bytes_max:
+                seat.more = True
+                return
+            try:
+                raw = framer.next()
+                if raw is None and seat.lost:
+                    raw = framer.finish()
+            except FrameError as error:
+                seat.deaf = True
+                self.effects.append(Note("warning", f"its bytes make no sense: {error}", seat.number))
+                seat.inbox.append((FAULT, "malformed", self.now))
+                break
+            if raw is None:
+                break
+            if urgent and self._overtakes(seat, raw, urgent):
+                if seat.dropped or self.ended is not None:
+                    return  # what it sent after that is nobody's
+                continue
+            seat.inbox.append((MESSAGE, raw, self.now))
+            seat.inbox_bytes += len(raw)
+        if seat.lost and not seat.closed_told and (not seat.inbox or seat.inbox[-1][0] != LOST):
+            if framer.partial:
+                self.effects.append(Note("info", "its last message is incomplete", seat.number))
+            seat.inbox.append((LOST, None, self.now))
+
+    def _pop(self, seat: Seat) -> None:
+        kind, payload, _ = seat.inbox.pop(0)
+        if kind == MESSAGE:
+            seat.inbox_bytes -= len(payload)
+
+    def _discard(self, seat: Seat) -> None:
+        """Throw away what nobody will read, and say so."""
+        unread = sum(1 for kind, _, _ in seat.inbox if kind != LOST)
+        if unread:
+            self.effects.append(Note("info", f"{unread} unread of it", seat.number))
+        seat.inbox.clear()
+        seat.inbox_bytes = 0
+
+    def _take(self, seat: Seat) -> bool:
+        """Let whoever hears a peer take the first thing in its inbox; return whether somebody did."""
+        if seat.dropped:
+            told = seat.closed_told and all(kind != LOST for kind, _, _ in seat.inbox)
+            self._discard(seat)
+            if seat.holder is None or told:
+                return False
+            seat.inbox.append((LOST, None, self.now))
+        kind, payload, _ = seat.inbox[0]
+        holder = seat.holder
+        if holder is None or (holder.node.kind == ACCEPT and holder.node.awaits is None):
+            return self._take_unawaited(seat, holder, kind, payload)
+        self._pop(seat)
+        if kind == MESSAGE:
+            try:
+                value = self.program.codec.decode(payload)
+            except Malformed as error:
+                self.effects.append(Note("warning", f"malformed: {error}", seat.number))
+                self._fault(holder, ".invalid", seat, "malformed")
+            else:
+                self._message(seat, holder, value)
+        elif kind == FAULT:
+            self._fault(holder, ".invalid", seat, payload)
+        else:
+            self._lost(seat, holder)
+        return True
+
+    def _lost(self, seat: Seat, holder: Frame) -> None:
+        seat.closed_told = True
+        if holder.node.kind == ACCEPT:
+            self._seated_left(seat, holder)
+        else:
+            self._fault(holder, ".closed", seat, "closed")
+
+    def _seated_left(self, seat: Seat, holder: Frame) -> None:
+        """A seated peer left while the door is open: its seat is free; ``closed`` may add steps."""
+        self.unseat(holder, seat.peer)
+        self.effects.append(Note("info", "it left its seat", seat.number))
+        if ".closed" in holder.node.layer.events:
+            self.fire(holder, holder.node.layer, ".closed", seat.peer, "closed")
+        self.recount(holder)
+
+    def _message(self, seat: Seat, holder: Frame, value: Any) -> None:
+        """Read an awaited peer's message against the state and the layers behind it."""
+        role = seat.role
+        inner = True
+        for frame, layer in layers(holder):
+            readers = layer.readers.get(role)
+            if readers and (inner or self._hears(frame, layer, seat, held=True)):
+                for reader in readers:
+                    holes = reader[1].read(value)
+                    if holes is not None:
+                        if not self._heard(frame, layer, reader, seat, holes):
+                            self._fault(holder, ".invalid", seat, self._refused(reader[1].name, seat))
+                        return
+            inner = False
+        known = next((shape.name for shape in self.program.heard[role] if shape.read(value) is not None), None)
+        reason = "unknown" if known is None else "unexpected"
+        self.effects.append(Note("warning", f"{reason}: {known or self._why_not(holder, role, value)}", seat.number))
+        self._fault(holder, ".invalid", seat, reason)
+
+    def _refused(self, message: str, seat: Seat) -> str:
+        """Return the reason why no branch of a message could be taken, and say so."""
+        reason = "limit" if self.over_limit else "illegal"
+        self.effects.append(Note("warning", f"{reason}: no branch for {message} may be taken", seat.number))
+        return reason
+
+    def _why_not(self, holder: Frame, role: str, value: Any) -> str:
+        readers = holder.node.layer.readers.get(role, ())
+        return "; ".join(f"{shape.name}: {shape.why_not(value)}" for _, shape, _ in readers) or "no message is like it"
+
+    def _heard(self, frame: Frame, layer: Layer, reader: Reader, seat: Seat, holes: tuple[Any, ...]) -> bool:
+        event, shape, slots = reader
+        if self.watch:
+            self.effects.append(Heard(seat.number, shape.name, dict(zip(shape.holes, holes, strict=True))))
+        return self.fire(frame, layer, event, seat.peer, None, slots, holes)
+
+    def _overtakes(self, seat: Seat, raw: bytes, urgent: tuple[MessageShape, ...]) -> bool:
+        """Let a message declared urgent be taken at once, if it is one and somebody lists it now."""
+        try:
+            value = self.program.codec.decode(raw)
+        except Malformed:
+            return False
+        names = {shape.name for shape in urgent if shape.read(value) is not None}
+        if not names:
+            return False
+        for frame, layer in self._hearers(seat):
+            for reader in layer.readers.get(seat.role, ()):
+                if reader[1].name in names:
+                    holes = reader[1].read(value)
+                    assert holes is not None, "it was read before"
+                    self._new_event(fresh=True)
+                    if not self._heard(frame, layer, reader, seat, holes):
+                        return False
+                    self.settle()
+                    return True
+        return False
+
+    # -- peers that nobody awaits ------------------------------------------------------------------------------------
+
+    def _take_unawaited(self, seat: Seat, door: Frame | None, kind: str, payload: Any) -> bool:
+        """Only an ``always``, or a calling state, that names the peer hears it now; else it waits, or is early."""
+        hearers = list(self._hearers(seat))
+        if kind == LOST:
+            if door is not None:
+                self._pop(seat)
+                self._lost(seat, door)
+                return True
+            for frame, layer in hearers:
+                if ".closed" in layer.events:
+                    self._pop(seat)
+                    seat.closed_told = True
+                    if not self.fire(frame, layer, layer.prefix + ".closed", seat.peer, "closed"):
+                        self._fault(frame, ".closed", seat, "closed")
+                    return True
+            return False
+        if kind == FAULT:
+            return self._fault_unawaited(seat, hearers, payload)
+        if any(seat.role in layer.readers for _, layer in hearers):
+            try:
+                value = self.program.codec.decode(payload)
+            except Malformed:
+                value = Malformed  # it fits no message; what it is will be said when somebody awaits the peer
+            for frame, layer in hearers:
+                for reader in layer.readers.get(seat.role, ()):
+                    holes = reader[1].read(value) if value is not Malformed else None
+                    if holes is not None:
+                        self._pop(seat)
+                        if not self._heard(frame, layer, reader, seat, holes):
+                            self._mark(seat, self._refused(reader[1].name, seat))
+                        return True
+        return self._early(seat, hearers)
+
+    def _fault_unawaited(self, seat: Seat, hearers: list[Hearer], reason: str) -> bool:
+        for frame, layer in hearers:
+            if ".invalid" in layer.events:
+                self._pop(seat)
+                if not self.fire(frame, layer, layer.prefix + ".invalid", seat.peer, reason):
+                    self._fault(frame, ".invalid", seat, reason)
+                return True
+        return False
+
+    def _mark(self, seat: Seat, reason: str) -> None:
+        """A fault of a peer that nobody awaits meets whoever hears the peer next, before anything new."""
+        seat.inbox.insert(0, (FAULT, reason, self.now))
+
+    def _early(self, seat: Seat, hearers: list[Hearer]) -> bool:
+        policy = self._early_policy(seat)
+        if policy == "keep":
+            if not seat.noted:
+                seat.noted = True
+                self.effects.append(Note("debug", "a message nobody awaits yet is kept", seat.number))
+            return False
+        self._pop(seat)
+        if policy == "ignore":
+            self.effects.append(Note("info", "a message nobody awaits is ignored", seat.number))
+            return True
+        self.effects.append(Note("warning", "early: a message that nobody asked for", seat.number))
+        self._mark(seat, "early")
+        return self._fault_unawaited(seat, hearers, "early")
+
+    def _early_policy(self, seat: Seat) -> Early:
+        """Look from the innermost call that was given the peer outward: state, machine, …, role, wire."""
+        at: Frame | None = self.root
+        for leaf in self._leaves():
+            frame: Frame | None = leaf
+            while frame is not None:
+                if seat.number in set(peers_in(tuple(frame.slots[1 : frame.table.parameters + 1]))):
+                    at = frame
+                    break
+                frame = frame.parent
+            else:
+                continue
+            break
+        while at is not None:
+            state = at.node.state
+            if state is not None and state.early is not None:
+                return state.early
+            if at.table.early is not None:
+                return at.table.early
+            at = at.parent
+        if self.program.role.early is not None:
+            return self.program.role.early
+        return self.program.wire.early if seat.accepted else "keep"
+
+    # -- who hears ---------------------------------------------------------------------------------------------------
+
+    def _frames(self) -> Iterator[Frame]:
+        """Yield every live frame, callees before callers, older calls first."""
+
+        def below(frame: Frame) -> Iterator[Frame]:
+            for child in frame.children():
+                yield from below(child)
+            yield frame
+
+        if self.root is not None:
+            yield from below(self.root)
+
+    def _leaves(self) -> Iterator[Frame]:
+        for frame in self._frames():
+            if next(frame.children(), None) is None:
+                yield frame
+
+    def _outward(self) -> Iterator[Hearer]:
+        """Yield every layer of every live frame once, inner before outer."""
+        for frame in self._frames():
+            yield frame, frame.node.layer
+            if frame.table.always is not None:
+                yield frame, frame.table.always
+
+    def _hears(self, frame: Frame, layer: Layer, seat: Seat, *, held: bool) -> bool:
+        audience = layer.audience
+        if audience == "inner":
+            return held
+        if audience == "partner":
+            return True
+        if frame.node.layer is layer and frame.node.kind == ACCEPT:
+            return seat in frame.hears
+        try:
+            named = audience(frame.slots)
+            return seat.peer in peers(named)
+        except Exception:  # a name not yet bound, or bound to no peer: then it hears nobody yet
+            return False
+
+    def _hearers(self, seat: Seat) -> Iterator[Hearer]:
+        """Yield the layers that hear a peer now, from the inside out."""
+        if seat.holder is not None and not (seat.holder.node.kind == ACCEPT and seat.holder.node.awaits is None):
+            inner = True
+            for frame, layer in layers(seat.holder):
+                if inner or self._hears(frame, layer, seat, held=True):
+                    yield frame, layer
+                inner = False
+            return
+        for frame, layer in self._outward():
+            if self._hears(frame, layer, seat, held=False):
+                yield frame, layer
+
+    # -- faults ------------------------------------------------------------------------------------------------------
+
+    def _fault(self, frame: Frame, event: str, seat: Seat | None, reason: str, why: str = "") -> None:
+        """Let the innermost layer that answers do so: from a frame's state outward, within its sign-up if it is one.
+
+        With no answer at all a sign-up loses its peer, and any other machine ends the session as failed.
+        """
+        peer = seat.peer if seat is not None else None
+        boundary = self.signing_up(frame)
+        inner = True
+        for holder, layer in layers(frame):
+            heard = event in layer.events and (inner or seat is None or self._hears(holder, layer, seat, held=True))
+            if heard and self.fire(holder, layer, layer.prefix + event, peer, reason):
+                return
+            inner = False
+            if holder is boundary and (layer is holder.table.always or holder.table.always is None):
+                break
+        if boundary is not None:
+            self.refuse(boundary, f"its sign-up ended: {reason}")
+            return
+        waited = f"{frame.path} in {frame.node.name} ({frame.node.place})"
+        who = f" of {peer}" if peer is not None else ""
+        self.end_failed(f"{waited} has no answer to {event[1:]}{who}: {why or reason}")
+
+    # -- clocks ------------------------------------------------------------------------------------------------------
+
+    def _ring(self, now: float, *, inclusive: bool) -> None:
+        """Let the clocks that are due ring, by deadline and age; messages already read came first."""
+        oldest_new = self.serial
+        while self.ended is None:
+            due, serial, ring = min(self._clocks(), key=lambda clock: clock[:2], default=(inf, 0, None))
+            if ring is None or due > now or (due == now and not inclusive):
+                self.earliest = due
+                return
+            self._new_event(fresh=serial <= oldest_new)
+            ring()
+            self._drain()
+
+    def _clocks(self) -> Iterator[tuple[float, int, Callable[[], None]]]:
+        for frame in self._frames():
+            if frame.deadline != inf:
+                yield frame.deadline, frame.serial, lambda frame=frame: self._late(frame)  # type: ignore[misc]
+            if frame.accepting is not None and frame.accepting.linger != inf:
+                yield (
+                    frame.accepting.linger,
+                    frame.accepting.linger_serial,
+                    lambda frame=frame: self.close_door(frame),  # type: ignore[misc]
+                )
+            for layer, moments in ((frame.node.layer, frame.moments), (frame.table.always, frame.standing)):
+                for moment in moments or ():
+                    yield (
+                        moment.due,
+                        moment.serial,
+                        lambda frame=frame, layer=layer, moments=moments, moment=moment: (  # type: ignore[misc]
+                            self._moment(frame, layer, moments, moment)
+                        ),
+                    )
+
+    def _late(self, frame: Frame) -> None:
+        frame.deadline = inf
+        node = frame.node
+        accept = node.accept
+        door = frame.accepting if accept is not None and accept.seats is not None else None
+        if accept is not None and door is not None and len(frame.slots[accept.slot]) >= door.low:
+            self.close_door(frame)  # there are enough
+            return
+        seat = frame.hears[0] if node.kind == WAIT and len(frame.hears) == 1 else None
+        if seat is not None:
+            self.effects.append(Note("info", f"late: {frame.path} in {node.name} has waited in vain", seat.number))
+        self._fault(frame, ".timeout", seat, "late")
+
+    def _moment(self, frame: Frame, layer: Layer, moments: list[Moment], moment: Moment) -> None:
+        if moment.interval is None:
+            moments.remove(moment)
+        else:
+            missed = int((self.now - moment.due) / moment.interval)
+            if missed:
+                self.effects.append(
+                    Note("warning", f"{frame.path}: every {moment.interval:g} s was missed {missed} times")
+                )
+            moment.due += moment.interval * (missed + 1)
+        if not self.fire(frame, layer, layer.prefix + moment.event, None):
+            self.effects.append(Note("debug", f"{frame.path}: no branch of {moment.event[1:]} may be taken"))
+
+    # -- answers -----------------------------------------------------------------------------------------------------
+
+    def _answered(self, number: int) -> Frame | None:
+        frame = self.questions.pop(number, None)
+        if frame is None:
+            if self.ended is None:
+                self.effects.append(Note("info", f"the answer to question {number} comes too late and is not used"))
+            return None
+        frame.question = None
+        self.event_mark = len(self.effects)
+        return frame
+
+    def _named(self, reader: Reader, given: Mapping[str, Any]) -> tuple[tuple[Reader, tuple[Any, ...]] | None, str]:
+        """Read an answer of a message's name and its holes, those with a default left out at will; or say why not."""
+        shape = reader[1]
+        message = self.program.spec.messages[shape.name]
+        values = {hole.name: hole.default for hole in message.holes if hole.optional}
+        values.update(given)
+        strange = [hole for hole in values if hole not in shape.holes]
+        missing = [hole for hole in shape.holes if hole not in values]
+        if strange or missing:
+            wrong = f"has no {strange[0]!r}" if strange else f"wants {missing[0]!r}"
+            return None, f"{shape.name} {wrong}: it takes {', '.join(shape.holes) or 'nothing'}"
+        try:
+            holes = shape.read(shape.build([values[hole] for hole in shape.holes]))
+        except Mismatch as error:
+            return None, f"{shape.name}: {error}"
+        return ((reader, holes), "") if holes is not None else (None, f"{shape.name}: it would be read as another")
+
+    def _judge(self, frame: Frame, value: Any) -> None:
+        """Judge a player's answer as a peer's message would be."""
+        layer = frame.node.layer
+        found: tuple[Reader, tuple[Any, ...]] | None = None
+        why = "no message is like it"
+        match value:
+            case (str() as name, Mapping() as given) if name in layer.answers:
+                found, why = self._named(layer.answers[name], given)
+        if found is None:  # it may be a body, even one that begins with a message's name
+            for reader in layer.answers.values():
+                holes = reader[1].read(value)
+                if holes is not None:
+                    found = (reader, holes)
+                    break
+        if found is None:
+            text = f"the player's answer to {frame.node.name} is malformed: {why}"
+            self.effects.append(Note("warning", text))
+            self._fault(frame, ".invalid", None, "malformed", text)
+            return
+        reader, holes = found
+        if not self.fire(frame, layer, reader[0], None, None, reader[2], holes):
+            reason = "limit" if self.over_limit else "illegal"
+            self.effects.append(Note("warning", f"the player's {reader[1].name} is {reason}"))
+            self._fault(frame, ".invalid", None, reason, f"the player's {reader[1].name} is {reason}")
+
+
+__all__ = ["Peer", "Program", "Session"]

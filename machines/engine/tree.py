@@ -1,0 +1,822 @@
+"""The tree of frames and how it moves: entering and leaving states, calls, loops, sign-ups, failures.
+
+A transition is a transaction. While one runs, its frame's slots are written in place and its effects appended; if an
+expression raises, slots, state, effects and drops go back to where they were, and the frame has *failed*: the nearest
+``failed`` branch answers, or the session ends with nothing of the event done.
+
+`machines.engine.session` adds what comes from outside: bytes, clocks, answers. It calls `Tree.fire`; everything that follows
+silently from that is done here, by `Tree.settle`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from math import inf
+from typing import Any
+
+from machines.effects import Ask, Cancel, Effect, Ended, Note
+from machines.effects import Drop as DropEffect
+from machines.effects import Send as SendEffect
+from machines.engine.frames import LOST, Accepting, Frame, Loop, Moment, Seat
+from machines.engine.steps import count_range, duration, peers
+from machines.engine.table import ACCEPT, AGAIN, CALL, CHOICE, ENTER, FINAL, PASS, WAIT, Layer, Node, Program
+from machines.expressions.operations import LENGTH_MAX
+from machines.values import Peer, Range, Record
+
+SILENT_STEPS_MAX = 10_000  # A spec that passes on so often without waiting will never wait; 10,000 take about 5 ms.
+TOO_SILENT = f"{SILENT_STEPS_MAX} steps without waiting for anything"
+FAILURES_MAX = 100  # `failed` branches taken in one event; each undoes its own step, so only a cycle of them gets here.
+
+
+class FailedError(Exception):
+    """The running machine cannot go on; the text says why. Answered by ``failed`` branches like a rule that raises."""
+
+
+class Tree:
+    """A session without its inputs."""
+
+    __slots__ = ("asked", "counted", "drops", "earliest", "effects", "ended", "event_mark", "failures", "lonely", "my",
+                 "now", "over_limit", "program", "questions", "ready", "root", "seats", "seed", "serial", "speaker",
+                 "steps", "transitions", "unheard", "work")  # fmt: skip
+
+    def __init__(self, program: Program, seed: int, my: Mapping[str, Any]) -> None:
+        self.program = program
+        self.seed = seed
+        self.my = Record(my)
+        self.now = 0.0
+        self.seats: list[Seat] = []
+        self.root: Frame | None = None
+        self.ended: Ended | None = None
+        self.effects: list[Effect] = []
+        self.speaker: Peer | None = None
+        self.over_limit = False
+        self.earliest = inf  # no clock is due before; may be too early, never too late
+        self.questions: dict[int, Frame] = {}
+        self.asked = 0
+        self.work: list[Frame] = []
+        self.ready: list[Seat] = []  # seats whose inbox somebody may have begun to hear
+        self.unheard: set[int] = set()  # seats with something in their inbox that nobody would read so far
+        self.lonely: list[Frame] = []  # frames that await a group in which nobody is left
+        self.steps = 0
+        self.failures = 0
+        self.serial = 0
+        self.event_mark = 0
+        self.drops: list[Seat] = []  # dropped in the running transition, for taking back
+        self.counted: list[tuple[Frame, str, bool]] = []  # limits it has used: (frame, key, whether a rate)
+        self.transitions: list[tuple[Frame, str, str, str]] = []
+
+    # -- what closures call ------------------------------------------------------------------------------------------
+
+    def send(self, receivers: Any, message: str, value: Any) -> None:
+        """Send a message to a peer or to each of a list; it is encoded once. Those gone are skipped with a note."""
+        if type(receivers) is Peer:  # by far the most frequent
+            seat = self.seats[receivers.number]
+            if not (seat.lost or seat.dropped):
+                data = seat.framer.wrap(self.program.codec.encode(value))
+                self.effects.append(SendEffect(receivers.number, data, message))
+                return
+        framed: bytes | None = None
+        for peer in peers(receivers):
+            seat = self.seats[peer.number]
+            if seat.lost or seat.dropped:
+                self.effects.append(Note("info", f"{message} is not sent: the peer is gone", peer.number))
+                continue
+            if framed is None:
+                framed = seat.framer.wrap(self.program.codec.encode(value))
+            self.effects.append(SendEffect(peer.number, framed, message))
+
+    def drop(self, peer: Peer, why: str) -> None:
+        """Close a peer once all that was sent before is out; a second time is nothing."""
+        seat = self.seats[peer.number]
+        if not seat.dropped:
+            seat.dropped = True
+            self.drops.append(seat)
+            self.effects.append(DropEffect(peer.number, why))
+            if seat.holder is not None:
+                self.ready.append(seat)
+
+    # -- transitions -------------------------------------------------------------------------------------------------
+
+    def fire(
+        self,
+        frame: Frame,
+        layer: Layer,
+        event: str,
+        peer: Peer | None,
+        reason: str | None = None,
+        slots_of_holes: tuple[int, ...] = (),
+        holes: tuple[Any, ...] = (),
+    ) -> bool:
+        """Take the first branch of an event that may be taken; return False if none may.
+
+        ``event`` has its layer's prefix. What follows from the branch is queued for `settle`.
+        """
+        slots = frame.slots
+        saved = slots[:]
+        state = frame._state
+        mark = len(self.effects)
+        if self.drops or self.counted:
+            self._forget()
+        self.speaker = peer
+        self.over_limit = False
+        table = frame.table
+        folded: list[Any] | None = None
+        try:
+            if frame.loop is not None and frame.loop.results:
+                # Whoever leaves a parallel loop half way keeps what its items have returned so far.
+                self._fold(frame, frame.loop, sorted(frame.loop.results))
+                folded = slots[:]
+            for slot, hole in zip(slots_of_holes, holes):  # noqa: B905 - both are made from one shape
+                slots[slot] = hole
+            if table.peer_slot and (peer is not None or reason not in (None, "failed")):
+                slots[table.peer_slot] = peer  # a fault without a peer, such as an empty group's, says so
+            if reason is not None and table.reason_slot:
+                slots[table.reason_slot] = reason
+            if not table.triggers[event](frame, slots):
+                slots[:] = saved
+                return False
+            while (node := table.nodes[frame._state]).kind == CHOICE:
+                if not node.then(frame, slots):  # type: ignore[misc]
+                    raise FailedError(f"no branch of the choice at {node.place} may be taken")
+        except Exception as error:
+            self._take_back(frame, state, saved, mark)
+            self.failed(frame, error, f"{event} in {state}", layer if event == layer.prefix + ".failed" else None)
+            return True
+        self.transitions.append((frame, state, event, frame._state))
+        code = frame.next
+        if code == ENTER:
+            self.leave(frame)
+            self.work.append(frame)
+        else:
+            if folded is not None:  # the loop goes on, and folds its results itself when all are there
+                for index, value in enumerate(folded):
+                    if slots[index] is value:
+                        slots[index] = saved[index]
+            self._stay(frame, again=code == AGAIN)
+        return True
+
+    def _take_back(self, frame: Frame, state: str, saved: list[Any], mark: int) -> None:
+        frame.slots[:] = saved
+        frame._state = state
+        del self.effects[mark:]
+        for seat in self.drops:
+            seat.dropped = False
+        for counter, key, rate in self.counted:
+            counter.uncount(key, rate=rate)
+        self._forget()
+
+    def _forget(self) -> None:
+        """What was dropped and counted so far is settled; only what comes now can be taken back."""
+        self.drops.clear()
+        self.counted.clear()
+
+    def _stay(self, frame: Frame, *, again: bool) -> None:
+        """The state is kept: whom it awaits is looked at again, and with ``again`` its clocks start afresh."""
+        node = frame.node
+        try:
+            if again:
+                self._start_clocks(frame, node)
+            if node.kind == WAIT:
+                if node.awaits is not None:
+                    self._register(frame, node, afresh=False)
+                if node.asked is not None and frame.question is None:
+                    self._ask(frame, node)
+            elif node.kind == ACCEPT:
+                self._hear_seated(frame, node)
+        except Exception as error:
+            self.failed(frame, error, f"staying in {node.name}")
+
+    def run_then(self, frame: Frame) -> None:
+        """What a state does is done: take the first branch of ``then`` that may be taken."""
+        state = frame._state
+        slots = frame.slots
+        saved = slots[:]
+        mark = len(self.effects)
+        if self.drops or self.counted:
+            self._forget()
+        self.speaker = None
+        try:
+            node = frame.node
+            if node.then is None or not node.then(frame, slots):
+                raise FailedError(f"no branch of the choice at {node.place} may be taken")
+            while (node := frame.table.nodes[frame._state]).kind == CHOICE:
+                if not node.then(frame, slots):  # type: ignore[misc]
+                    raise FailedError(f"no branch of the choice at {node.place} may be taken")
+        except Exception as error:
+            self._take_back(frame, state, saved, mark)
+            self.failed(frame, error, f"after {state}")
+            return
+        self.transitions.append((frame, state, ".then", frame._state))
+        self.leave(frame)
+        self.work.append(frame)
+
+    def failed(self, frame: Frame, error: Exception, where: str, beyond: Layer | None = None) -> None:
+        """A frame cannot go on. The nearest ``failed`` branch answers; with none, the session ends as failed.
+
+        ``beyond`` is the frame's layer whose own ``failed`` branch is what failed: only those outside it are asked.
+        """
+        place = f"{frame.path} ({frame.node.place}, {where})"
+        kind = "" if isinstance(error, FailedError) else f"{type(error).__name__}: "
+        text = f"{kind}{error}".rstrip(": ")
+        self.failures += 1
+        if self.failures <= FAILURES_MAX:
+            self.steps = 0
+            for holder, layer in layers(frame):
+                if beyond is not None:
+                    beyond = None if layer is beyond else beyond
+                elif ".failed" in layer.events:
+                    self.effects.append(Note("error", f"{place} failed: {text}"))
+                    if self.fire(holder, layer, layer.prefix + ".failed", None, "failed"):
+                        return
+                if self._signing_up(holder) and layer is last_layer(holder):
+                    self.refuse(holder, f"its sign-up failed: {text}", "error")
+                    return
+        self.end_failed(f"{place}: {text}")
+
+    def end_failed(self, why: str) -> None:
+        """End the session as failed; of the running event nothing but this goes out."""
+        if self.ended is not None:
+            return
+        undone = self.effects[self.event_mark :]
+        unasked = {effect.number for effect in undone if isinstance(effect, Ask)}
+        self.effects[self.event_mark :] = [
+            effect
+            for effect in undone
+            if isinstance(effect, Note) or (isinstance(effect, Cancel) and effect.number not in unasked)
+        ]
+        for number in unasked & self.questions.keys():
+            self.questions.pop(number).question = None
+        for effect in undone:
+            if isinstance(effect, DropEffect):
+                self.seats[effect.peer].dropped = False  # it is closed with all the others instead
+        self._end(Ended(None, why))
+
+    def _end(self, ended: Ended) -> None:
+        self.ended = ended
+        self.work.clear()
+        self.ready.clear()
+        self.lonely.clear()
+        if self.root is not None:
+            self.abandon(self.root)
+        if ended.failed is not None:
+            self.effects.append(Note("error", f"the session failed: {ended.failed}"))
+        for seat in self.seats:
+            if seat.inbox:
+                unread = sum(1 for kind, _, _ in seat.inbox if kind != LOST)
+                if unread:
+                    self.effects.append(Note("info", f"{unread} unread of it at the end", seat.number))
+                seat.inbox.clear()
+            if not seat.gone:
+                seat.dropped = True
+                self.effects.append(DropEffect(seat.number, "the session is over"))
+        self.effects.append(ended)
+
+    # -- leaving -----------------------------------------------------------------------------------------------------
+
+    def leave(self, frame: Frame) -> None:
+        """Undo what being in a state means: clocks, question, whom it hears, what it called."""
+        if frame.hears:
+            for seat in frame.hears:
+                if seat.holder is frame:
+                    seat.holder = None
+            frame.hears = ()
+        frame.deadline = inf
+        frame.moments = frame.tally = None
+        if frame.question is not None:
+            self._cancel(frame)
+        if frame.child is not None:
+            child, frame.child = frame.child, None
+            self.abandon(child)
+        if frame.loop is not None:
+            loop, frame.loop = frame.loop, None
+            for child in list(loop.running.values()):
+                self.abandon(child)
+        if frame.accepting is not None:
+            accepting, frame.accepting = frame.accepting, None
+            accept = frame.node.accept
+            assert accept is not None, "only an accept has a door"
+            frame.parked = {**(frame.parked or {}), **accepting.pending}
+            frame.parked_for = accept.slot
+
+    def _cancel(self, frame: Frame) -> None:
+        if frame.question is not None:
+            self.questions.pop(frame.question, None)
+            self.effects.append(Cancel(frame.question))
+            frame.question = None
+
+    def abandon(self, frame: Frame) -> None:
+        """End a frame and all it called, innermost first; no step of theirs runs, what was sent stands."""
+        for child in list(frame.children()):
+            self.abandon(child)
+        frame.child = None
+        frame.loop = None
+        if frame.accepting is not None or frame.parked is not None:
+            self._close_pending({**(frame.parked or {}), **(frame.accepting.pending if frame.accepting else {})})
+            frame.accepting = frame.parked = None
+        frame.alive = False
+        self.leave(frame)
+
+    def _close_pending(self, pending: Mapping[int, Frame]) -> None:
+        """The door is shut: whoever was still signing up is closed."""
+        for number, child in pending.items():
+            if child.alive:
+                self.abandon(child)
+            if not self.seats[number].gone:
+                self.drop(self.seats[number].peer, "the door was shut while it was signing up")
+
+    # -- entering ----------------------------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Run until every frame waits."""
+        work = self.work
+        while work and self.ended is None:
+            frame = work.pop()
+            if not frame.alive:
+                continue
+            self.steps += 1
+            if self.steps > SILENT_STEPS_MAX:
+                self.failed(frame, FailedError(TOO_SILENT), "passing on")
+                continue
+            self._enter(frame)
+
+    def _enter(self, frame: Frame) -> None:
+        node = frame.table.nodes[frame._state]
+        frame.node = node
+        frame.entered = self.now
+        kind = node.kind
+        if frame.parked is not None and kind != PASS and (node.accept is None or node.accept.slot != frame.parked_for):
+            parked, frame.parked = frame.parked, None
+            self._close_pending(parked)
+        if kind == FINAL:
+            self._finish(frame)
+            return
+        slots = frame.slots
+        saved = slots[:]
+        mark = len(self.effects)
+        if self.drops or self.counted:
+            self._forget()
+        self.speaker = None
+        try:
+            if node.each is not None:
+                self._enter_each(frame, node)
+                return
+            if node.entry is not None:
+                node.entry(slots)
+            if kind == WAIT:
+                self._start_clocks(frame, node)
+                frame.empty_told = False
+                if node.awaits is not None:
+                    self._register(frame, node, afresh=True)
+                if node.asked is not None:
+                    self._ask(frame, node)
+                if self.unheard:
+                    self._hear_more()
+                return
+            if kind == CALL:
+                if node.timed:
+                    self._start_clocks(frame, node)
+                self._call(frame, node, slots, frame.number_calls(node.run[0]))  # type: ignore[index]
+                return
+            if kind == ACCEPT:
+                self._enter_accept(frame, node)
+                return
+        except Exception as error:
+            self._take_back(frame, frame._state, saved, mark)
+            self.failed(frame, error, f"entering {node.name}")
+            return
+        self.run_then(frame)
+
+    def _hear_more(self) -> None:
+        """Layers may have begun to hear peers that nobody awaits: look at every inbox that nobody would read before."""
+        for number in sorted(self.unheard):
+            seat = self.seats[number]
+            if not seat.inbox:
+                self.unheard.remove(number)
+            elif seat.holder is None:
+                self.ready.append(seat)
+
+    def _start_clocks(self, frame: Frame, node: Node) -> None:
+        self.serial += 1
+        frame.serial = self.serial
+        deadline = inf
+        if node.within is not None:
+            deadline = self.now + node.within(frame.slots)
+        elif node.kind == WAIT and frame.default_within is not None:
+            owner, limit = frame.default_within
+            deadline = self.now + limit(owner.slots)
+        frame.deadline = deadline
+        if deadline < self.earliest:
+            self.earliest = deadline
+        if node.moments:
+            frame.moments = self._moments(node.moments, frame.slots)
+
+    def _moments(
+        self, compiled: tuple[tuple[str, bool, Callable[[list[Any]], Any]], ...], slots: list[Any]
+    ) -> list[Moment]:
+        started = []
+        for event, repeats, wait in compiled:
+            seconds = duration(wait(slots))
+            if repeats and seconds <= 0:
+                raise FailedError("every 0 s never ends")
+            self.serial += 1
+            started.append(Moment(self.now + seconds, seconds if repeats else None, event, self.serial))
+            self.earliest = min(self.earliest, self.now + seconds)
+        return started
+
+    def _register(self, frame: Frame, node: Node, *, afresh: bool) -> None:
+        """Make the awaited peers' seats heard by this frame."""
+        value = node.awaits(frame.slots)  # type: ignore[misc]
+        if type(value) is Peer:
+            seat = self.seats[value.number]
+            if seat.holder is not frame or len(frame.hears) != 1:
+                if frame.hears:
+                    self._let_go(frame)
+                if seat.holder is None:
+                    seat.holder = frame
+                else:
+                    self._hold(frame, seat)
+                frame.hears = (seat,)
+            if seat.inbox or seat.lost or seat.dropped or seat.deaf:
+                if (afresh or not seat.closed_told) and seat.silent and not seat.inbox:
+                    seat.inbox.append((LOST, None, self.now))
+                if seat.inbox:
+                    self.ready.append(seat)
+            return
+        group = tuple(self.seats[peer.number] for peer in peers(value))
+        self._let_go(frame)
+        for seat in group:
+            self._hold(frame, seat)
+            if seat.silent and not seat.inbox and not seat.closed_told:
+                seat.inbox.append((LOST, None, self.now))
+            if seat.inbox:
+                self.ready.append(seat)
+        frame.hears = group
+        if not frame.empty_told and all(seat.silent and not seat.inbox for seat in group):
+            frame.empty_told = True
+            self.lonely.append(frame)
+
+    def _let_go(self, frame: Frame) -> None:
+        for seat in frame.hears:
+            if seat.holder is frame:
+                seat.holder = None
+        frame.hears = ()
+
+    def _hold(self, frame: Frame, seat: Seat) -> None:
+        holder = seat.holder
+        if holder is not None and holder is not frame and holder.alive and not _within(frame, holder):
+            raise FailedError(f"{holder.path} awaits peer {seat.number} already: side by side only one may")
+        seat.holder = frame
+
+    def _ask(self, frame: Frame, node: Node) -> None:
+        question, names, values, answers = node.asked  # type: ignore[misc]
+        arguments = tuple(zip(names, values(frame.slots), strict=True))
+        self.asked += 1
+        frame.question = self.asked
+        self.questions[self.asked] = frame
+        deadline = inf
+        at: Frame | None = frame
+        while at is not None:  # the call that it decides in may have less time than the state
+            deadline = min(deadline, at.deadline)
+            at = at.parent
+        seconds = deadline - self.now if deadline != inf else None
+        self.effects.append(Ask(self.asked, question, arguments, answers, seconds))
+
+    # -- calls and loops ---------------------------------------------------------------------------------------------
+
+    def new_frame(self, name: str, arguments: tuple[Any, ...], parent: Frame | None, ordinal: int) -> Frame:
+        """Make a frame and let its standing clocks run; the caller queues it."""
+        table = self.program.tables[name]
+        frame = Frame(self, table, arguments, parent, ordinal)
+        if table.standing:
+            frame.standing = self._moments(table.standing, frame.slots)
+        return frame
+
+    def _call(self, frame: Frame, node: Node, slots: list[Any], ordinal: int) -> None:
+        name, arguments = node.run  # type: ignore[misc]
+        child = self.new_frame(name, arguments(slots), frame, ordinal)
+        frame.child = child
+        self.work.append(child)
+
+    def _enter_each(self, frame: Frame, node: Node) -> None:
+        each = node.each
+        assert each is not None, "only a state with each is entered here"
+        found = each.items(frame.slots)
+        if isinstance(found, Range) and found.high - found.low >= LENGTH_MAX:
+            raise FailedError(f"each over more than {LENGTH_MAX} items")
+        items = tuple(found)
+        width = 0
+        if each.parallel is not None:
+            width = each.parallel(frame.slots)
+            if type(width) is not int or width < 1:
+                raise FailedError(f"parallel: {width!r} is not a whole number from 1 on")
+        frame.loop = Loop(items, width, frame.slots[:] if width else [])
+        if node.run is not None:
+            frame.loop.offset = frame.number_calls(node.run[0], len(items))
+        if width:
+            self._start_clocks(frame, node)  # side by side there is one clock, for all of them
+            self._start_items(frame, node, frame.loop)
+        else:
+            self._next_item(frame, node, frame.loop)
+
+    def _next_item(self, frame: Frame, node: Node, loop: Loop) -> None:
+        """Do items in turn, up to the next one that calls a machine. Raises what an expression raises."""
+        each = node.each
+        assert each is not None, "only a loop has items"
+        slots = frame.slots
+        while True:
+            loop.index += 1
+            self._step()
+            if loop.index >= len(loop.items):
+                frame.loop = None
+                self.run_then(frame)
+                return
+            slots[each.slot] = loop.items[loop.index]
+            if each.guard is not None and not each.guard(slots):
+                continue
+            if node.entry is not None:
+                node.entry(slots)
+            if node.run is not None:
+                if node.timed:
+                    self._start_clocks(frame, node)
+                self._call(frame, node, slots, loop.offset + loop.index)
+                return
+            if each.until is not None and each.until(slots):
+                loop.index = len(loop.items)
+
+    def _step(self) -> None:
+        self.steps += 1
+        if self.steps > SILENT_STEPS_MAX:
+            raise FailedError(TOO_SILENT)
+
+    def _start_items(self, frame: Frame, node: Node, loop: Loop) -> None:
+        """Start as many items side by side as may run now; when all are done, fold and go on."""
+        each = node.each
+        assert each is not None, "only a loop has items"
+        assert node.run is not None, "only calls run side by side"
+        started: list[Frame] = []
+        while (index := loop.startable()) is not None:
+            self._step()
+            view = loop.base[:]
+            self._fold_into(view, frame, loop, sorted(loop.past[index] & loop.results.keys()))
+            view[each.slot] = loop.items[index]
+            if each.guard is not None and not each.guard(view):
+                loop.done.add(index)
+                continue
+            if node.entry is not None:
+                node.entry(view)
+            name, arguments = node.run
+            child = self.new_frame(name, arguments(view), frame, loop.offset + index)
+            loop.running[index] = child
+            started.append(child)
+        self.work.extend(reversed(started))
+        if len(loop.done) == len(loop.items):
+            frame.loop = None
+            self._fold(frame, loop, sorted(loop.results))
+            self.run_then(frame)
+
+    def _fold(self, frame: Frame, loop: Loop, indices: list[int]) -> None:
+        self._fold_into(frame.slots, frame, loop, indices)
+
+    def _fold_into(self, slots: list[Any], frame: Frame, loop: Loop, indices: list[int]) -> None:
+        """Bind the results of items, in item order, as ``as`` says."""
+        node = frame.node
+        if node.bind is None or node.each is None:
+            return
+        for index in indices:
+            slots[node.each.slot] = loop.items[index]
+            slots[frame.table.result_slot] = loop.results[index]
+            node.bind(slots)
+
+    def _finish(self, frame: Frame) -> None:
+        """A machine has returned: hand its value to whoever called it."""
+        frame.alive = False
+        parent = frame.parent
+        if parent is None:
+            self._end(Ended(frame.result, None))
+            return
+        if parent.accepting is not None and parent.accepting.pending.get(frame.ordinal) is frame:
+            self._seat(parent, frame)
+            return
+        saved = parent.slots[:]
+        mark = len(self.effects)
+        node = parent.node
+        if self.drops or self.counted:
+            self._forget()
+        self.speaker = None
+        try:
+            loop = parent.loop
+            if loop is not None and loop.width:
+                index = frame.ordinal - loop.offset
+                del loop.running[index]
+                loop.done.add(index)
+                loop.results[index] = frame.result
+                self._start_items(parent, node, loop)
+                return
+            parent.child = None
+            if node.bind is not None:
+                parent.slots[parent.table.result_slot] = frame.result
+                node.bind(parent.slots)
+                saved = parent.slots[:]  # what was returned stays, whatever the next item does
+            if loop is not None:
+                each = node.each
+                if each is not None and each.until is not None and each.until(parent.slots):
+                    loop.index = len(loop.items)
+                self._next_item(parent, node, loop)
+                return
+        except Exception as error:
+            self._take_back(parent, parent._state, saved, mark)
+            self.failed(parent, error, f"with what {frame.table.name} returned in {node.name}")
+            return
+        self.run_then(parent)
+
+    # -- sign-ups ----------------------------------------------------------------------------------------------------
+
+    def _enter_accept(self, frame: Frame, node: Node) -> None:
+        accept = node.accept
+        assert accept is not None, "only an accept is entered here"
+        low, high = (0, inf) if accept.seats is None else count_range(accept.seats(frame.slots))
+        self._start_clocks(frame, node)
+        accepting = Accepting(low, high)
+        if not isinstance(frame.slots[accept.slot], tuple):
+            frame.slots[accept.slot] = ()
+        if frame.parked is not None:  # another accept into the same name goes on with the sign-ups under way
+            accepting.pending, frame.parked = frame.parked, None
+        frame.accepting = accepting
+        self._hear_seated(frame, node)
+        self._count_seats(frame, node, accepting)
+        self._hear_more()
+
+    def _hear_seated(self, frame: Frame, node: Node) -> None:
+        """An open door hears those already seated, and whoever it awaits besides."""
+        accept = node.accept
+        assert accept is not None, "only an accept is looked at here"
+        seated = [self.seats[peer.number] for peer in frame.slots[accept.slot]]
+        if node.awaits is not None:
+            for peer in peers(node.awaits(frame.slots)):
+                if self.seats[peer.number] not in seated:
+                    seated.append(self.seats[peer.number])
+        self._let_go(frame)
+        for seat in seated:
+            self._hold(frame, seat)
+            if seat.silent and not seat.inbox and not seat.closed_told:
+                seat.inbox.append((LOST, None, self.now))
+            if seat.inbox:
+                self.ready.append(seat)
+        frame.hears = tuple(seated)
+
+    def _count_seats(self, frame: Frame, node: Node, accepting: Accepting) -> None:
+        """Enough, too few again, or the last seat taken: start or stop lingering, or go on."""
+        accept = node.accept
+        assert accept is not None, "only an accept counts seats"
+        seated = len(frame.slots[accept.slot])
+        if accept.seats is not None and seated >= accepting.high:
+            self.close_door(frame)
+        elif seated < accepting.low or accept.linger is None:
+            accepting.linger = inf
+        elif accepting.linger == inf:
+            self.serial += 1
+            accepting.linger_serial = self.serial
+            accepting.linger = self.now + duration(accept.linger(frame.slots))
+            self.earliest = min(self.earliest, accepting.linger)
+
+    def close_door(self, frame: Frame) -> None:
+        """The sign-up is complete: those still at it are closed, and the state goes on."""
+        accepting, frame.accepting = frame.accepting, None
+        if accepting is not None:
+            self._close_pending(accepting.pending)
+        self.run_then(frame)
+
+    def admit(self, frame: Frame, seat: Seat) -> None:
+        """Run the sign-up machine of an open door for a new connection."""
+        accept = frame.node.accept
+        assert accept is not None, "only an accept admits"
+        assert frame.accepting is not None, "its door is open"
+        saved = frame.slots[:]
+        try:
+            frame.slots[accept.peer_slot] = seat.peer
+            child = self.new_frame(accept.machine, accept.arguments(frame.slots), frame, seat.number)
+        except Exception as error:
+            frame.slots[:] = saved
+            self.failed(frame, error, f"admitting peer {seat.number}")
+            return
+        frame.accepting.pending[seat.number] = child
+        self.work.append(child)
+
+    def _seat(self, frame: Frame, child: Frame) -> None:
+        """A sign-up returned: take the seat, unless the peer is gone or ``seated`` refuses it."""
+        accepting = frame.accepting
+        node = frame.node
+        assert accepting is not None, "the door is open"
+        assert node.accept is not None, "only an accept seats"
+        del accepting.pending[child.ordinal]
+        seat = self.seats[child.ordinal]
+        if seat.dropped or seat.lost:
+            self.effects.append(Note("info", "it is gone before it took its seat", seat.number))
+            return
+        result = child.result
+        if result is not None and not isinstance(result, Record):
+            self.drop(seat.peer, "it could not be seated")
+            self.failed(
+                frame, FailedError(f"{child.table.name} returned {result!r}, not a mapping of fields"), "seating"
+            )
+            return
+        before = seat.peer
+        seat.peer = Peer(before.number, result if result is not None else Record())
+        frame.slots[node.accept.peer_slot] = seat.peer
+        if ".seated" in node.layer.events:
+            # The branch may give the peer further fields; who was seated earlier is what its names show.
+            state, failures = frame._state, self.failures
+            if not self.fire(frame, node.layer, ".seated", seat.peer):
+                seat.peer = before
+                self.drop(before, "it was refused a seat")
+                return
+            if self.failures != failures or self.ended is not None:
+                if self.ended is None:
+                    seat.peer = before
+                    self.drop(before, "it could not be seated")
+                return
+            named = frame.slots[node.accept.peer_slot]
+            if isinstance(named, Peer) and named.number == seat.number:
+                seat.peer = named
+            frame.slots[node.accept.slot] = (*frame.slots[node.accept.slot], seat.peer)
+            if frame.next == ENTER or frame._state != state:
+                return
+        else:
+            frame.slots[node.accept.slot] = (*frame.slots[node.accept.slot], seat.peer)
+        self.effects.append(Note("info", "it is seated", seat.number))
+        try:
+            self._hear_seated(frame, node)
+            self._count_seats(frame, node, accepting)
+        except Exception as error:
+            self.failed(frame, error, "seating")
+
+    def unseat(self, frame: Frame, peer: Peer) -> None:
+        """A seated peer left while the door is open: its seat is free again."""
+        accept = frame.node.accept
+        assert accept is not None, "only an accept has seats"
+        seated = frame.slots[accept.slot]
+        frame.slots[accept.slot] = tuple(other for other in seated if other != peer)
+
+    def recount(self, frame: Frame) -> None:
+        """Look again at how many are seated, after one left."""
+        if frame.accepting is not None and frame.alive and frame.node.kind == ACCEPT:
+            try:
+                self._hear_seated(frame, frame.node)
+                self._count_seats(frame, frame.node, frame.accepting)
+            except Exception as error:
+                self.failed(frame, error, "counting seats")
+
+    def _signing_up(self, frame: Frame) -> bool:
+        """Whether a frame is a sign-up: run by an accept for one connection."""
+        parent = frame.parent
+        if parent is None:
+            return False
+        pending = parent.accepting.pending if parent.accepting is not None else parent.parked
+        return pending is not None and pending.get(frame.ordinal) is frame
+
+    def refuse(self, frame: Frame, why: str, level: str = "info") -> None:
+        """End a sign-up without a seat; its peer is dropped."""
+        parent = frame.parent
+        assert parent is not None, "a sign-up has a caller"
+        pending = parent.accepting.pending if parent.accepting is not None else parent.parked
+        assert pending is not None, "a sign-up is pending"
+        del pending[frame.ordinal]
+        self.abandon(frame)
+        seat = self.seats[frame.ordinal]
+        self.effects.append(Note(level, why, seat.number))
+        if not seat.gone:
+            self.drop(seat.peer, why)
+
+    def signing_up(self, frame: Frame) -> Frame | None:
+        """Return the sign-up that a frame belongs to, itself or one that called it, or None."""
+        at: Frame | None = frame
+        while at is not None:
+            if self._signing_up(at):
+                return at
+            at = at.parent
+        return None
+
+
+def _within(frame: Frame, outer: Frame) -> bool:
+    """Whether ``outer`` is among the callers of ``frame``: the seat was lent, not shared."""
+    at = frame.parent
+    while at is not None:
+        if at is outer:
+            return True
+        at = at.parent
+    return False
+
+
+def layers(frame: Frame) -> Iterator[tuple[Frame, Layer]]:
+    """Yield what stands behind a frame's state, from the inside out: its state, its always, then the callers'."""
+    at: Frame | None = frame
+    while at is not None:
+        yield at, at.node.layer
+        if at.table.always is not None:
+            yield at, at.table.always
+        at = at.parent
+
+
+def last_layer(frame: Frame) -> Layer:
+    """Return the outermost layer that a frame itself has."""
+    return frame.table.always if frame.table.always is not None else frame.node.layer

@@ -1,0 +1,222 @@
+"""Messages compiled: one body writes a message, and it or another recognises it and takes its holes out.
+
+    [place, $id int, {tile: $tile int, x: $x int}]      build((17, 3, 4))  ->  ("place", 17, {"tile": 3, "x": 4})
+                                                        read(["place", 17, {"tile": 3, "x": 4}])  ->  (17, 3, 4)
+
+How a body is recognised is in `machines.messages.recognition`, what may stand in a hole in `machines.messages.shapes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import Any
+
+import msgspec
+
+from machines import model
+from machines.messages.compiler import Compiler
+from machines.messages.compounds import Key, KeyedShape, ListShape
+from machines.messages.recognition import Holes, Read, reader_of
+from machines.messages.scalars import EnumShape
+from machines.messages.shapes import MISS, Path, Shape
+from machines.messages.templates import TemplateShape
+from machines.model import Body, BodyList, BodyMap, Hole, Message, Text, TypeDeclaration, Verbatim
+
+_Make = Callable[[tuple[Any, ...]], Any]
+
+
+class MessageShape:
+    """How one message is written and recognised.
+
+    ``holes`` are their names in the order written. ``read(value)`` returns the frozen values of the holes in that
+    order, None if no body fits; it never raises for a JSON value. ``build(values)`` returns the JSON value, arrays
+    as tuples; it raises Mismatch for a value that does not fit its hole, and ValueError for too few or too many.
+    ``shapes`` is what the value as a whole must be, one for each body.
+    """
+
+    __slots__ = ("build", "holes", "name", "read", "shapes")
+
+    def __init__(self, message: Message, types: Mapping[str, TypeDeclaration]) -> None:
+        compiler = Compiler(types)
+        holes = message.holes
+        slots = {hole.name: index for index, hole in enumerate(holes)}
+        # A body of `also` may lack a hole that has a default.
+        defaults = [compiler.shape(hole.type).freeze(hole.default) if hole.optional else None for hole in holes]
+        compiled = [_Compiled(body, compiler, slots, defaults) for body in (message.body, *message.also)]
+        self.name = message.name
+        self.holes = tuple(slots)
+        self.shapes = tuple(body.shape for body in compiled)
+        self.build: Callable[[Sequence[Any]], Any] = compiled[0].writer()
+        readers = [body.reader() for body in compiled]
+        self.read: Read = readers[0] if len(readers) == 1 else _first_of(readers)
+
+    def why_not(self, value: Any) -> str:
+        """Return what keeps a value from being this message, in the body that it comes closest to; for people."""
+        faults = [shape.fault(value, ()) for shape in self.shapes if shape.take(value) is MISS]
+        if len(faults) < len(self.shapes):
+            return f"it is {self.name}"
+        return str(max(faults, key=lambda fault: len(fault.path)))
+
+    def example(self) -> Any:
+        """Return a value that `read` takes: the body with an example in each hole."""
+        return self.shapes[0].example()
+
+    def samples(self) -> Iterator[Any]:
+        """Yield values that `read` takes and that differ where the holes leave room."""
+        for shape in self.shapes:
+            yield from shape.samples()
+
+    def json_schema(self) -> dict[str, Any]:
+        """Return the JSON Schema (2020-12) of the message; see `Shape.json_schema` for what it leaves open."""
+        definitions: dict[str, Any] = {}
+        bodies = [shape.refer(definitions) for shape in self.shapes]
+        schema = bodies[0] if len(bodies) == 1 else {"anyOf": bodies}
+        return {**schema, "$defs": definitions} if definitions else schema
+
+
+def compile_message(message: Message, types: Mapping[str, TypeDeclaration]) -> MessageShape:
+    """Return the shape of a message that `machines.messages.typecheck` found nothing wrong with."""
+    return MessageShape(message, types)
+
+
+def _first_of(readers: Sequence[Read]) -> Read:
+    def read(value: Any) -> Holes | None:
+        for reader in readers:
+            holes = reader(value)
+            if holes is not None:
+                return holes
+        return None
+
+    return read
+
+
+class _Compiled:
+    """One body of a message. ``slots`` is where its holes go, ``defaults`` what a hole that it lacks reads as."""
+
+    def __init__(self, body: Body, compiler: Compiler, slots: Mapping[str, int], defaults: Sequence[Any]) -> None:
+        self.body, self.slots, self.defaults = body, slots, defaults
+        self._compiler = compiler
+        self.shape = self._shape(body)
+
+    def _shape(self, body: Body) -> Shape:
+        match body:
+            case Hole():
+                return self._compiler.shape(body.type)
+            case Verbatim(value):
+                return EnumShape([value])
+            case Text():
+                return self._template(body)
+            case BodyList(items):
+                return ListShape([self._shape(item) for item in items])
+            case BodyMap(pairs):
+                return KeyedShape([self._key(name, item) for name, item in pairs])
+
+    def _key(self, name: str, body: Body) -> Key:
+        shape = self._shape(body)
+        if isinstance(body, Hole) and body.optional:
+            return Key(name, shape, True, shape.freeze(body.default))
+        return Key(name, shape, False, None)
+
+    def _template(self, body: Text) -> TemplateShape:
+        parts = [p if isinstance(p, str) else (p.name, self._compiler.shape(p.type)) for p in body.parts]
+        return TemplateShape(parts)
+
+    def reader(self) -> Read:
+        """Return the closure that takes the holes out of a value."""
+        return reader_of(self.body, self._shape, self.slots, self.defaults)
+
+    def writer(self) -> Callable[[Sequence[Any]], Any]:
+        """Return the closure that builds the value from the values of the holes."""
+        literals: list[Any] = []
+        make = self._make(self.body, (), literals)
+        constants = tuple(literals)
+        holes = list(model.holes(self.body))
+        shapes = [self._shape(hole) for hole in holes]
+        places = list(_paths(self.body, ()))
+        freeze = _native_freeze(shapes)
+        takes = [shape.take for shape in shapes]
+        constant = make(constants) if not holes else None
+
+        def build(values: Sequence[Any]) -> Any:
+            if len(values) != len(takes):
+                raise ValueError(f"this message has {len(takes)} holes, but {len(values)} values were given")
+            if not takes:
+                return constant
+            frozen = freeze(values)
+            if frozen is None:
+                found = [take(value) for take, value in zip(takes, values, strict=True)]
+                for index, taken in enumerate(found):
+                    if taken is MISS:
+                        raise shapes[index].fault(values[index], places[index])
+                frozen = tuple(found)
+            return make(frozen + constants)
+
+        return build
+
+    def _make(self, body: Body, path: Path, literals: list[Any]) -> _Make:
+        """Return the closure that puts values into a body. It is given those of the holes, then the literals."""
+        match body:
+            case Hole() | Verbatim():
+                return itemgetter(self._index(body, literals))
+            case Text(parts):
+                template = self._template(body)
+                slots = [self.slots[part.name] for part in parts if isinstance(part, Hole)]
+                return lambda values: template.write([values[slot] for slot in slots], path)
+            case BodyList(items):
+                return self._make_all([(index, item) for index, item in enumerate(items)], path, literals)
+            case BodyMap(pairs):
+                names = [name for name, _ in pairs]
+                make_values = self._make_all(pairs, path, literals)
+                return lambda values: dict(zip(names, make_values(values), strict=True))
+
+    def _make_all(
+        self, parts: Sequence[tuple[int | str, Body]], path: Path, literals: list[Any]
+    ) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+        flat = [body for _, body in parts if isinstance(body, Hole | Verbatim)]
+        if len(flat) == len(parts) > 1:
+            return itemgetter(*[self._index(body, literals) for body in flat])
+        makes = [self._make(body, (*path, key), literals) for key, body in parts]
+        return lambda values: tuple([make(values) for make in makes])
+
+    def _index(self, body: Hole | Verbatim, literals: list[Any]) -> int:
+        if isinstance(body, Hole):
+            return self.slots[body.name]
+        literals.append(body.value)
+        return len(self.slots) + len(literals) - 1
+
+
+def _native_freeze(shapes: Sequence[Shape]) -> Callable[[Sequence[Any]], tuple[Any, ...] | None]:
+    """Return the function that freezes the values of all holes by msgspec, None where msgspec refuses or cannot say."""
+    natives = [shape.native() for shape in shapes]
+    if MISS in natives or len(natives) < 2:
+        return lambda values: None
+    # A struct keeps its compiled type; given the bare type, msgspec.convert would compile it for each message.
+    fields = [(f"f{index}", native) for index, native in enumerate(natives)]
+    holder = msgspec.defstruct("Holes", fields, array_like=True, gc=False)
+    convert, refused, as_tuple = msgspec.convert, msgspec.ValidationError, msgspec.structs.astuple
+
+    def freeze(values: Sequence[Any]) -> tuple[Any, ...] | None:
+        try:
+            return as_tuple(convert(values, holder))
+        except refused:
+            return None
+
+    return freeze
+
+
+def _paths(body: Body, path: Path) -> Iterator[Path]:
+    """Yield where each hole stands in the value, in the order written."""
+    match body:
+        case Hole():
+            yield path
+        case Text(parts):
+            yield from (path for part in parts if isinstance(part, Hole))
+        case BodyList(items):
+            for index, item in enumerate(items):
+                yield from _paths(item, (*path, index))
+        case BodyMap(pairs):
+            for name, item in pairs:
+                yield from _paths(item, (*path, name))
+        case Verbatim():
+            pass

@@ -1,0 +1,178 @@
+"""Bytes to values and back: JSON as strict as a protocol needs it, or plain text.
+
+    refused as malformed    not UTF-8, a byte order mark, NaN and Infinity, a number too large for a float, a lone
+                            surrogate, a control character in a text, equal keys in one object, a whole number outside
+                            64 bits, an integer part longer than the wire's ``digits_max``, nesting over ``depth_max``
+    as decoded              null true false, int, float, str, list, dict (as usual; shapes freeze them)
+
+msgspec parses. What it lets pass is looked for by counting bytes, which clears nearly every message at once; only
+what cannot be cleared so is parsed again, slowly and exactly. All of it takes time linear in the bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+
+from machines.messages.scalars import INT_MAX, INT_MIN
+from machines.messages.shapes import Mismatch, shown
+from machines.model import Wire
+
+_ALL_ZEROS: Final = bytes.maketrans(b"123456789", b"0" * 9)
+# Deletes all but brackets, quotes and backslashes, and makes one kind of bracket of the two.
+_SQUARE: Final = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(b'[]{}"\\'))
+_SURROGATE: Final = re.compile(rb"\\u[dD][89abAB]")
+# 64 bits hold 19 digits, but not all numbers of 19 digits.
+_SAFE_DIGITS_MAX: Final = 18
+
+
+class Malformed(ValueError):  # noqa: N818 - the word that specs use for it
+    """The bytes are no message at all; the text says why."""
+
+
+class Codec:
+    """How messages of one wire are written: ``decode`` and ``encode``.
+
+    ``decode(raw)`` returns the value of one frame's payload: of JSON, or for ``framing: text`` the text. It raises
+    Malformed. ``encode(value)`` returns the payload of a value that a message built; it raises Mismatch for a text
+    with a lone surrogate, and for ``framing: text`` also if the value is no text or has a line end in it.
+    """
+
+    __slots__ = ("decode", "encode")
+
+    def __init__(self, wire: Wire) -> None:
+        text = wire.framing == "text"
+        self.decode: Callable[[bytes], Any] = _decode_text if text else _decoder(wire.depth_max, wire.digits_max)
+        self.encode: Callable[[Any], bytes] = _encode_text if text else _encode_json
+
+
+def parse_json(raw: bytes, wire: Wire) -> Any:
+    """Return the value of one JSON text; blanks around it are allowed.
+
+    Raises:
+        Malformed: it is not JSON, or is refused for one of the reasons above.
+    """
+    return _decoder(wire.depth_max, wire.digits_max)(raw)
+
+
+@lru_cache(maxsize=64)
+def _decoder(depth_max: int, digits_max: int) -> Callable[[bytes], Any]:
+    parse = msgspec.json.Decoder().decode
+    encode = msgspec.json.Encoder().encode
+    # Digits made alike are found at a fifth of what a pattern takes.
+    long_run = b"0" * (min(digits_max, _SAFE_DIGITS_MAX) + 1)
+
+    def decode(raw: bytes) -> Any:
+        try:
+            value = parse(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise Malformed(_reason(error, raw)) from None
+        # A text may hold brackets, so their number is only an upper bound of the depth.
+        keys = raw.count(b"{")
+        if keys + raw.count(b"[") > depth_max and _depth(raw, value) > depth_max:
+            raise Malformed(f"nested deeper than {depth_max}")
+        # Written again without its equal keys, a value has fewer colons; an escape could hide one in a text.
+        if long_run in raw.translate(_ALL_ZEROS) or (
+            keys and (b"\\" in raw or raw.count(b":") != encode(value).count(b":"))
+        ):
+            _check_exactly(raw, digits_max)
+        return value
+
+    return decode
+
+
+def _depth(raw: bytes, value: Any) -> int:
+    """Return how deep a JSON text is nested."""
+    # Texts without brackets leave two quotes side by side. If no other quote is left, no text holds a bracket.
+    brackets = raw.translate(_SQUARE, _NO_BRACKETS).replace(b'""', b"")
+    depth = 0
+    if b'"' in brackets or b"\\" in brackets:
+        level = [value]
+        while level := [inner for outer in level for inner in _inside(outer)]:
+            depth += 1
+        return depth
+    while brackets:
+        brackets = brackets.replace(b"[]", b"")
+        depth += 1
+    return depth
+
+
+def _inside(value: Any) -> Any:
+    if value.__class__ is list:
+        return value or (None,)
+    return (value.values() or (None,)) if value.__class__ is dict else ()
+
+
+def _check_exactly(raw: bytes, digits_max: int) -> None:
+    """Raise Malformed for equal keys or a number over a limit in a text that is JSON."""
+
+    def object_of(pairs: list[tuple[str, Any]]) -> None:
+        if len(pairs) != len(dict(pairs)):
+            seen: set[str] = set()
+            twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+            raise Malformed(f"the key {shown(twice)} stands twice in one object")
+
+    def whole(text: str) -> None:
+        digits = len(text) - text.startswith("-")
+        if digits > digits_max:
+            raise Malformed(f"a number of {digits} digits, at most {digits_max} are allowed")
+        if digits > _SAFE_DIGITS_MAX and (digits > _SAFE_DIGITS_MAX + 1 or not INT_MIN <= int(text) <= INT_MAX):
+            raise Malformed(f"the number {shown(text)[1:-1]} does not fit 64 bits")
+
+    def fraction(text: str) -> None:
+        digits = len(re.split("[.eE]", text, maxsplit=1)[0].lstrip("-"))
+        if digits > digits_max:
+            raise Malformed(f"a number of {digits} digits, at most {digits_max} are allowed")
+
+    try:
+        json.loads(raw.decode(), object_pairs_hook=object_of, parse_int=whole, parse_float=fraction)
+    except RecursionError:
+        raise Malformed("nested too deep") from None
+
+
+def _reason(error: Exception, raw: bytes) -> str:
+    """Return why msgspec refused, for people."""
+    if isinstance(error, RecursionError):
+        return "nested too deep"
+    if isinstance(error, UnicodeDecodeError):
+        return f"not UTF-8: {error.reason}"
+    if raw.startswith(b"\xef\xbb\xbf"):
+        return "a byte order mark stands before it"
+    text = str(error)
+    if not raw.strip(b" \t\r\n"):
+        return "nothing stands in it"
+    if "surrogate" in text or ("truncated" in text and _SURROGATE.search(raw)):
+        return "cut short, or a lone surrogate in it"
+    return text[0].lower() + text[1:] if text.startswith(("Input", "Number", "Integer")) else text
+
+
+_encode = msgspec.json.Encoder().encode
+
+
+def _encode_json(value: Any) -> bytes:
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:
+        raise Mismatch((), "texts without lone surrogates", shown(value)) from None
+
+
+def _decode_text(raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise Malformed(f"not UTF-8: {error.reason}") from None
+
+
+def _encode_text(value: Any) -> bytes:
+    if not isinstance(value, str) or "\n" in value or "\r" in value:
+        raise Mismatch((), "a text without a line end", shown(value))
+    try:
+        return value.encode()
+    except UnicodeEncodeError:
+        raise Mismatch((), "a text without lone surrogates", shown(value)) from None
