@@ -29,7 +29,8 @@ from tests.machines.test_checks_messages import MESSAGES
 from tests.machines.test_checks_rules import RULES
 from tests.shared import SHARED, needs_shared
 
-SPECS = sorted((Path(__file__).resolve().parents[2] / "specs").glob("*.yaml"))
+ROOT = Path(__file__).resolve().parents[2]
+SPECS = sorted(path for folder in ("specs", "tests/specs") for path in (ROOT / folder).glob("*.yaml"))
 SKETCHES = sorted((SHARED / "sketches").glob("*.yaml"))
 
 # -- no false alarms -------------------------------------------------------------------------------------------------

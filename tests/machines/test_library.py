@@ -27,7 +27,7 @@ from tests.machines.talk import GOOD
 
 
 def test_shipped_specs_are_found_by_name() -> None:
-    assert {"tsuro", "trains", "santorini-relay", "santorini-prompts", "santorini-rulecheck"} <= set(shipped())
+    assert "tsuro" in shipped()
     assert find("tsuro").name == "tsuro.yaml"
 
 

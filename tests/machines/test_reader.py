@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from machines.library import load, load_text, shipped
+from machines.library import load, load_text
 from machines.model import (
     Binding,
     Branch,
@@ -26,8 +26,7 @@ from machines.model import (
 from machines.problems import Place
 from machines.values import Range, Rate
 from tests.machines.talk import GOOD, changed, faults
-
-FIVE = ("santorini-prompts", "santorini-relay", "santorini-rulecheck", "trains", "tsuro")
+from tests.seeds import FIVE, load_seed
 
 
 def state(spec: Spec, role: str, machine: str, name: str) -> State:
@@ -57,10 +56,9 @@ def go(name: str) -> Branch:
 
 @pytest.mark.parametrize("name", FIVE)
 def test_each_of_the_five_is_read_without_a_problem(name: str) -> None:
-    spec = load(name)
+    spec = load_seed(name)
 
     assert spec.protocol == name
-    assert name in shipped()
     assert all("main" in role.machines for role in spec.roles.values())
 
 
@@ -79,13 +77,13 @@ def test_the_head_of_a_spec_is_read() -> None:
     assert spec.settings["seats"].value == Range(3, 5)
     assert spec.settings["wait"].value == 30.0
     assert spec.settings["sign_up"].value == float("inf")
-    assert load("santorini-prompts").settings["checks"].value == Rate(10, 1.0)
-    assert load("trains").settings["no_map"].kind == "text"
-    assert load("santorini-relay").connects == {"client": ("server", "ai")}
+    assert load_seed("santorini-prompts").settings["checks"].value == Rate(10, 1.0)
+    assert load_seed("trains").settings["no_map"].kind == "text"
+    assert load_seed("santorini-relay").connects == {"client": ("server", "ai")}
 
 
 def test_messages_keep_their_senders_holes_and_other_bodies() -> None:
-    relay, talk = load("santorini-relay"), load_text(GOOD)
+    relay, talk = load_seed("santorini-relay"), load_text(GOOD)
 
     assert relay.messages["wid_posn"].senders == ("client", "ai")
     assert [hole.name for hole in relay.messages["wid_move_build_dir"].holes] == ["wid", "move_dir", "build_dir"]
@@ -113,7 +111,7 @@ def test_an_accept_state_is_read() -> None:
 
 
 def test_an_each_state_with_a_call_is_read() -> None:
-    rounds = state(load("trains"), "server", "main", "round")
+    rounds = state(load_seed("trains"), "server", "main", "round")
 
     assert rounds.each is not None
     assert rounds.each.name == "group"

@@ -9,9 +9,7 @@ from machines.library import load_text
 from machines.problems import SpecError
 from machines.reading import reader
 from tests.machines.talk import changed, faults
-
-SPECS = Path(__file__).resolve().parents[2] / "specs"
-FIVE = ("santorini-prompts", "santorini-relay", "santorini-rulecheck", "trains", "tsuro")
+from tests.seeds import FIVE, seed_file
 
 # A code, a part of the good spec, and what stands there instead; ^ is where the problem is to be told.
 FAULTS = [
@@ -133,7 +131,7 @@ def test_every_code_of_the_table_has_a_fault_that_shows_it() -> None:
 def test_every_code_that_is_used_is_in_the_table() -> None:
     listed = set(re.findall(r"\bA1\d\d\b", reader.__doc__ or ""))
     folder = Path(reader.__file__).parent
-    sources = [*folder.glob("reader*.py"), folder / "reading.py", folder / "nodes.py", folder / "library.py"]
+    sources = [*folder.glob("*.py"), folder.parent / "library.py"]
     used = {code for source in sources for code in re.findall(r'"(A1\d\d)"', source.read_text())}
 
     assert used == listed
@@ -243,7 +241,7 @@ def test_near_names_are_suggested() -> None:
 
 # -- any text --------------------------------------------------------------------------------------------------------
 
-LINES = {name: (SPECS / f"{name}.yaml").read_text().splitlines() for name in FIVE}
+LINES = {name: seed_file(name).read_text().splitlines() for name in FIVE}
 WORDS = sorted({word for lines in LINES.values() for line in lines for word in re.findall(r"\S+|\n", line)})
 
 

@@ -26,6 +26,7 @@ from machines.model import Spec
 from machines.wire.framing import make_framer
 from tests.machines.stub_rules import STUBS
 from tests.machines.unruly import GARBAGE, SEEDS, play
+from tests.seeds import seed_file
 
 FOLDER = Path(__file__).resolve().parents[1] / "specs"
 HISTORIES = 40
@@ -35,8 +36,10 @@ RUNS = 12
 
 def specs() -> dict[str, Spec]:
     extra = tuple(f"stubs.{name}" for name in STUBS)
-    found = {name: load(name, SEEDS[name].settings if name in SEEDS else {}, rules=extra) for name in shipped()}
-    return found | {path.stem: load(str(path), rules=extra) for path in sorted(FOLDER.glob("*.yaml"))}
+    names = {*shipped(), *(path.stem for path in FOLDER.glob("*.yaml"))}
+    return {
+        name: load(str(seed_file(name)), SEEDS[name].settings if name in SEEDS else {}, extra) for name in sorted(names)
+    }
 
 
 SPECS = specs()

@@ -15,11 +15,11 @@ from typing import Any
 
 from machines.effects import Drop, Effect, Send
 from machines.engine.table import Program
-from machines.library import load
 from machines.model import Spec
 from machines.wire.framing import make_framer
 from tests.harness import Client, Network, Run
 from tests.machines.stub_rules import MARKED, STUBS, TILE
+from tests.seeds import load_seed
 
 Answer = tuple[str, dict[str, Any]]
 Player = Callable[[str, Mapping[str, Any], bool], Answer]  # (question, its arguments, legal) -> answer
@@ -86,7 +86,7 @@ class Seed:
 
     def spec(self, **settings: str) -> Spec:
         """Return the spec as shipped, with the settings of this seed and others."""
-        return load(self.name, {**self.settings, **settings}, rules=tuple(f"stubs.{name}" for name in STUBS))
+        return load_seed(self.name, {**self.settings, **settings})
 
     def rules(self, spec: Spec) -> dict[str, ModuleType]:
         """Return the stub rules that the spec names."""

@@ -112,22 +112,21 @@ class RecordedServer:
 
     async def _talk(self, stream: SocketStream) -> None:
         waiting = bytearray()
-        unsaid = b""
+        unsaid: list[bytes] = []
         for who, value in self.lines:
             if who == "s2c":
-                unsaid += line(value)
-                if not self.together:
-                    unsaid = await self._say(stream, unsaid)
+                unsaid.append(line(value))
             else:
-                unsaid = await self._say(stream, unsaid)
+                await self._say(stream, unsaid)
+                unsaid = []
                 self.told.append(json.loads(await next_line(stream, waiting)))
         await self._say(stream, unsaid)
         assert await next_line(stream, waiting) == b"", "the client closes when the game is over, and says no more"
 
-    async def _say(self, stream: SocketStream, unsaid: bytes) -> bytes:
-        for at in range(0, len(unsaid), self.piece):
-            await stream.send(unsaid[at : at + self.piece])
-        return b""
+    async def _say(self, stream: SocketStream, lines: list[bytes]) -> None:
+        for data in [b"".join(lines)] if self.together else lines:
+            for at in range(0, len(data), self.piece):
+                await stream.send(data[at : at + self.piece])
 
 
 async def recite(lines: tuple[Line, ...], stock: bool, *, piece: int, together: bool) -> tuple[list[Any], Ended]:
