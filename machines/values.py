@@ -46,6 +46,9 @@ class Record(dict[str, Any]):
             raise AttributeError(f"this record has no {name!r}, only {', '.join(self) or 'nothing'}") from None
 
 
+NO_FIELDS = Record()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Peer:
     """A seat: the other end of one connection. Two peers are equal if they have the same ``number``.
@@ -55,7 +58,7 @@ class Peer:
     """
 
     number: int
-    fields: Record = Record()
+    fields: Record = NO_FIELDS
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Peer) and other.number == self.number

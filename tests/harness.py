@@ -98,6 +98,10 @@ class Run:
         """Answer the oldest open question."""
         self._carry(self.session.answer(self.questions.pop(0).number, value, self.now))
 
+    def give_up(self, why: str) -> None:
+        """Leave the oldest open question unanswered."""
+        self._carry(self.session.answer_failed(self.questions.pop(0).number, why, self.now))
+
     # -- what happened --
 
     def heard(self, peer: int) -> list[Any]:

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 MESSAGE, FAULT, LOST = "message", "fault", "lost"
 
 
+class FailedError(Exception):
+    """The running machine cannot go on; the text says why. Answered by ``failed`` branches like a rule that raises."""
+
+
 class Seat:
     """One connection: its peer value, what it sent and nobody has read, and who hears it."""
 

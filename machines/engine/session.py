@@ -19,18 +19,15 @@ from math import inf
 from typing import Any
 
 from machines.effects import Effect, Heard, Note, Pause, Resume
-from machines.engine.frames import FAULT, LOST, MESSAGE, Frame, Moment, Seat, peers_in
-from machines.engine.steps import peers
+from machines.engine import doors, hearing
+from machines.engine.frames import FAULT, LOST, MESSAGE, Frame, Moment, Seat
 from machines.engine.table import ACCEPT, WAIT, Layer, Program, Reader
 from machines.engine.tree import Tree, layers
 from machines.messages.bodies import MessageShape
 from machines.messages.shapes import Mismatch
-from machines.model import Early
 from machines.values import Peer
 from machines.wire.codec import Malformed
 from machines.wire.framing import FrameError, make_framer
-
-Hearer = tuple[Frame, Layer]
 
 
 class Session(Tree):
@@ -79,11 +76,11 @@ class Session(Tree):
         if self.ended is not None:
             self.drop(seat.peer, "the session is over")
             return seat.number, self._done()
-        for leaf in self._frames():
+        for leaf in hearing.frames(self):
             if leaf.accepting is not None:
-                self.admit(leaf, seat)
+                doors.admit(self, leaf, seat)
                 return seat.number, self._done()
-        for holder, layer in self._outward():
+        for holder, layer in hearing.outward(self):
             if ".connected" in layer.events and self.fire(holder, layer, layer.prefix + ".connected", seat.peer):
                 return seat.number, self._done()
         self.drop(seat.peer, "the door is shut")
@@ -176,7 +173,7 @@ class Session(Tree):
         if self.ended is not None:
             return "over"
         waits = []
-        for frame in self._leaves():
+        for frame in hearing.leaves(self):
             heard = ", ".join(str(seat.peer) for seat in frame.hears)
             waits.append(f"{frame.path} in {frame.node.name}" + (f", hears {heard}" if heard else ""))
         return "; ".join(waits) or "nothing"
@@ -343,11 +340,11 @@ class Session(Tree):
 
     def _seated_left(self, seat: Seat, holder: Frame) -> None:
         """A seated peer left while the door is open: its seat is free; ``closed`` may add steps."""
-        self.unseat(holder, seat.peer)
+        doors.unseat(self, holder, seat.peer)
         self.effects.append(Note("info", "it left its seat", seat.number))
         if ".closed" in holder.node.layer.events:
             self.fire(holder, holder.node.layer, ".closed", seat.peer, "closed")
-        self.recount(holder)
+        doors.recount(self, holder)
 
     def _message(self, seat: Seat, holder: Frame, value: Any) -> None:
         """Read an awaited peer's message against the state and the layers behind it."""
@@ -355,7 +352,7 @@ class Session(Tree):
         inner = True
         for frame, layer in layers(holder):
             readers = layer.readers.get(role)
-            if readers and (inner or self._hears(frame, layer, seat, held=True)):
+            if readers and (inner or hearing.hears(self, frame, layer, seat, held=True)):
                 for reader in readers:
                     holes = reader[1].read(value)
                     if holes is not None:
@@ -393,7 +390,7 @@ class Session(Tree):
         names = {shape.name for shape in urgent if shape.read(value) is not None}
         if not names:
             return False
-        for frame, layer in self._hearers(seat):
+        for frame, layer in hearing.hearers(self, seat):
             for reader in layer.readers.get(seat.role, ()):
                 if reader[1].name in names:
                     holes = reader[1].read(value)
@@ -409,7 +406,7 @@ class Session(Tree):
 
     def _take_unawaited(self, seat: Seat, door: Frame | None, kind: str, payload: Any) -> bool:
         """Only an ``always``, or a calling state, that names the peer hears it now; else it waits, or is early."""
-        hearers = list(self._hearers(seat))
+        hearers = list(hearing.hearers(self, seat))
         if kind == LOST:
             if door is not None:
                 self._pop(seat)
@@ -440,7 +437,7 @@ class Session(Tree):
                         return True
         return self._early(seat, hearers)
 
-    def _fault_unawaited(self, seat: Seat, hearers: list[Hearer], reason: str) -> bool:
+    def _fault_unawaited(self, seat: Seat, hearers: list[hearing.Hearer], reason: str) -> bool:
         for frame, layer in hearers:
             if ".invalid" in layer.events:
                 self._pop(seat)
@@ -453,8 +450,8 @@ class Session(Tree):
         """A fault of a peer that nobody awaits meets whoever hears the peer next, before anything new."""
         seat.inbox.insert(0, (FAULT, reason, self.now))
 
-    def _early(self, seat: Seat, hearers: list[Hearer]) -> bool:
-        policy = self._early_policy(seat)
+    def _early(self, seat: Seat, hearers: list[hearing.Hearer]) -> bool:
+        policy = hearing.early_policy(self, seat)
         if policy == "keep":
             if not seat.noted:
                 seat.noted = True
@@ -468,82 +465,6 @@ class Session(Tree):
         self._mark(seat, "early")
         return self._fault_unawaited(seat, hearers, "early")
 
-    def _early_policy(self, seat: Seat) -> Early:
-        """Look from the innermost call that was given the peer outward: state, machine, …, role, wire."""
-        at: Frame | None = self.root
-        for leaf in self._leaves():
-            frame: Frame | None = leaf
-            while frame is not None:
-                if seat.number in set(peers_in(tuple(frame.slots[1 : frame.table.parameters + 1]))):
-                    at = frame
-                    break
-                frame = frame.parent
-            else:
-                continue
-            break
-        while at is not None:
-            state = at.node.state
-            if state is not None and state.early is not None:
-                return state.early
-            if at.table.early is not None:
-                return at.table.early
-            at = at.parent
-        if self.program.role.early is not None:
-            return self.program.role.early
-        return self.program.wire.early if seat.accepted else "keep"
-
-    # -- who hears ---------------------------------------------------------------------------------------------------
-
-    def _frames(self) -> Iterator[Frame]:
-        """Yield every live frame, callees before callers, older calls first."""
-
-        def below(frame: Frame) -> Iterator[Frame]:
-            for child in frame.children():
-                yield from below(child)
-            yield frame
-
-        if self.root is not None:
-            yield from below(self.root)
-
-    def _leaves(self) -> Iterator[Frame]:
-        for frame in self._frames():
-            if next(frame.children(), None) is None:
-                yield frame
-
-    def _outward(self) -> Iterator[Hearer]:
-        """Yield every layer of every live frame once, inner before outer."""
-        for frame in self._frames():
-            yield frame, frame.node.layer
-            if frame.table.always is not None:
-                yield frame, frame.table.always
-
-    def _hears(self, frame: Frame, layer: Layer, seat: Seat, *, held: bool) -> bool:
-        audience = layer.audience
-        if audience == "inner":
-            return held
-        if audience == "partner":
-            return True
-        if frame.node.layer is layer and frame.node.kind == ACCEPT:
-            return seat in frame.hears
-        try:
-            named = audience(frame.slots)
-            return seat.peer in peers(named)
-        except Exception:  # a name not yet bound, or bound to no peer: then it hears nobody yet
-            return False
-
-    def _hearers(self, seat: Seat) -> Iterator[Hearer]:
-        """Yield the layers that hear a peer now, from the inside out."""
-        if seat.holder is not None and not (seat.holder.node.kind == ACCEPT and seat.holder.node.awaits is None):
-            inner = True
-            for frame, layer in layers(seat.holder):
-                if inner or self._hears(frame, layer, seat, held=True):
-                    yield frame, layer
-                inner = False
-            return
-        for frame, layer in self._outward():
-            if self._hears(frame, layer, seat, held=False):
-                yield frame, layer
-
     # -- faults ------------------------------------------------------------------------------------------------------
 
     def _fault(self, frame: Frame, event: str, seat: Seat | None, reason: str, why: str = "") -> None:
@@ -552,17 +473,19 @@ class Session(Tree):
         With no answer at all a sign-up loses its peer, and any other machine ends the session as failed.
         """
         peer = seat.peer if seat is not None else None
-        boundary = self.signing_up(frame)
+        boundary = doors.sign_up_of(self, frame)
         inner = True
         for holder, layer in layers(frame):
-            heard = event in layer.events and (inner or seat is None or self._hears(holder, layer, seat, held=True))
+            heard = event in layer.events and (
+                inner or seat is None or hearing.hears(self, holder, layer, seat, held=True)
+            )
             if heard and self.fire(holder, layer, layer.prefix + event, peer, reason):
                 return
             inner = False
             if holder is boundary and (layer is holder.table.always or holder.table.always is None):
                 break
         if boundary is not None:
-            self.refuse(boundary, f"its sign-up ended: {reason}")
+            doors.refuse(self, boundary, f"its sign-up ended: {reason}")
             return
         waited = f"{frame.path} in {frame.node.name} ({frame.node.place})"
         who = f" of {peer}" if peer is not None else ""
@@ -583,14 +506,14 @@ class Session(Tree):
             self._drain()
 
     def _clocks(self) -> Iterator[tuple[float, int, Callable[[], None]]]:
-        for frame in self._frames():
+        for frame in hearing.frames(self):
             if frame.deadline != inf:
                 yield frame.deadline, frame.serial, lambda frame=frame: self._late(frame)  # type: ignore[misc]
             if frame.accepting is not None and frame.accepting.linger != inf:
                 yield (
                     frame.accepting.linger,
                     frame.accepting.linger_serial,
-                    lambda frame=frame: self.close_door(frame),  # type: ignore[misc]
+                    lambda frame=frame: doors.close_door(self, frame),  # type: ignore[misc]
                 )
             for layer, moments in ((frame.node.layer, frame.moments), (frame.table.always, frame.standing)):
                 for moment in moments or ():
@@ -608,7 +531,7 @@ class Session(Tree):
         accept = node.accept
         door = frame.accepting if accept is not None and accept.seats is not None else None
         if accept is not None and door is not None and len(frame.slots[accept.slot]) >= door.low:
-            self.close_door(frame)  # there are enough
+            doors.close_door(self, frame)  # there are enough
             return
         seat = frame.hears[0] if node.kind == WAIT and len(frame.hears) == 1 else None
         if seat is not None:

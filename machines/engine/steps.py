@@ -11,7 +11,7 @@ from operator import itemgetter
 from types import ModuleType
 from typing import Any
 
-from machines.expressions.evaluation import TOTAL, compile, fixed
+from machines.expressions.evaluation import TOTAL, compile, fixed  # noqa: A004 (as in re.compile)
 from machines.messages.bodies import MessageShape
 from machines.model import Binding, Call, Constant, Drop, Expression, Let, Name, Send, Spec, Step
 from machines.values import Peer, Range, Rate, Record, freeze
@@ -66,7 +66,7 @@ class Scope:
         return compile(expression, self)
 
     def frozen(self, expression: Expression) -> Value:
-        """Compile an expression whose value will be bound to a name or returned: what a rule gives is made immutable."""
+        """Compile an expression whose value will be bound to a name or returned: a rule's is made immutable."""
         value = compile(expression, self)
         if isinstance(expression, Name | Constant):
             return value

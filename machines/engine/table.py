@@ -72,7 +72,7 @@ class LeanEvent(Event):
         }
         self.rows = found
 
-    def trigger(self, model: Any, slots: Slots) -> bool:  # type: ignore[override]
+    def trigger(self, model: Any, slots: Slots) -> bool:
         """Take the first row of the model's state whose guard holds; return whether there was one.
 
         The stock method takes any arguments for its callbacks; ours get the slots, and passing just those is quicker.
@@ -216,7 +216,7 @@ class Program:
         self.per_connection = bool(main.parameters)
         self.callers = tuple(caller for caller, targets in spec.connects.items() if role in targets)
         self.accepts = bool(self.callers)
-        self.one_partner = len(self.connects) == 1 and not self.accepts or self.per_connection and not self.connects
+        self.one_partner = (len(self.connects) == 1 and not self.accepts) or (self.per_connection and not self.connects)
         self.shapes: dict[str, MessageShape] = {
             name: compile_message(message, spec.types) for name, message in spec.messages.items()
         }
@@ -404,7 +404,7 @@ class _Builder:
         return lambda slots: slots[0].tree.seats[0].peer
 
     def speaker(self, awaited: Expression | None) -> Value:
-        """Return how to read the peer at hand under an event: who spoke, else the one awaited, else the only partner."""
+        """Return how to read the peer at hand under an event: who spoke, or is awaited, or is the only one."""
         partner = self.scope.value(awaited) if awaited is not None else self.partner()
 
         def speaking(slots: Slots) -> Any:

@@ -4,8 +4,8 @@ A transition is a transaction. While one runs, its frame's slots are written in 
 expression raises, slots, state, effects and drops go back to where they were, and the frame has *failed*: the nearest
 ``failed`` branch answers, or the session ends with nothing of the event done.
 
-`machines.engine.session` adds what comes from outside: bytes, clocks, answers. It calls `Tree.fire`; everything that follows
-silently from that is done here, by `Tree.settle`.
+`machines.engine.session` adds what comes from outside: bytes, clocks, answers. It calls `Tree.fire`; everything that
+follows silently from that is done here, by `Tree.settle`; `loops` has what an ``each`` does, `doors` an ``accept``.
 """
 
 from __future__ import annotations
@@ -17,19 +17,15 @@ from typing import Any
 from machines.effects import Ask, Cancel, Effect, Ended, Note
 from machines.effects import Drop as DropEffect
 from machines.effects import Send as SendEffect
-from machines.engine.frames import LOST, Accepting, Frame, Loop, Moment, Seat
-from machines.engine.steps import count_range, duration, peers
+from machines.engine import doors, loops
+from machines.engine.frames import LOST, FailedError, Frame, Moment, Seat
+from machines.engine.steps import duration, peers
 from machines.engine.table import ACCEPT, AGAIN, CALL, CHOICE, ENTER, FINAL, PASS, WAIT, Layer, Node, Program
-from machines.expressions.operations import LENGTH_MAX
-from machines.values import Peer, Range, Record
+from machines.values import Peer, Record
 
 SILENT_STEPS_MAX = 10_000  # A spec that passes on so often without waiting will never wait; 10,000 take about 5 ms.
 TOO_SILENT = f"{SILENT_STEPS_MAX} steps without waiting for anything"
 FAILURES_MAX = 100  # `failed` branches taken in one event; each undoes its own step, so only a cycle of them gets here.
-
-
-class FailedError(Exception):
-    """The running machine cannot go on; the text says why. Answered by ``failed`` branches like a rule that raises."""
 
 
 class Tree:
@@ -116,7 +112,7 @@ class Tree:
         state = frame._state
         mark = len(self.effects)
         if self.drops or self.counted:
-            self._forget()
+            self.forget()
         self.speaker = peer
         self.over_limit = False
         table = frame.table
@@ -124,7 +120,7 @@ class Tree:
         try:
             if frame.loop is not None and frame.loop.results:
                 # Whoever leaves a parallel loop half way keeps what its items have returned so far.
-                self._fold(frame, frame.loop, sorted(frame.loop.results))
+                loops.fold(self, frame, frame.loop, sorted(frame.loop.results))
                 folded = slots[:]
             for slot, hole in zip(slots_of_holes, holes):  # noqa: B905 - both are made from one shape
                 slots[slot] = hole
@@ -139,7 +135,7 @@ class Tree:
                 if not node.then(frame, slots):  # type: ignore[misc]
                     raise FailedError(f"no branch of the choice at {node.place} may be taken")
         except Exception as error:
-            self._take_back(frame, state, saved, mark)
+            self.take_back(frame, state, saved, mark)
             self.failed(frame, error, f"{event} in {state}", layer if event == layer.prefix + ".failed" else None)
             return True
         self.transitions.append((frame, state, event, frame._state))
@@ -155,7 +151,8 @@ class Tree:
             self._stay(frame, again=code == AGAIN)
         return True
 
-    def _take_back(self, frame: Frame, state: str, saved: list[Any], mark: int) -> None:
+    def take_back(self, frame: Frame, state: str, saved: list[Any], mark: int) -> None:
+        """Undo what a transition of a frame did so far: state, names, effects, drops, counts of limits."""
         frame.slots[:] = saved
         frame._state = state
         del self.effects[mark:]
@@ -163,9 +160,9 @@ class Tree:
             seat.dropped = False
         for counter, key, rate in self.counted:
             counter.uncount(key, rate=rate)
-        self._forget()
+        self.forget()
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
         """What was dropped and counted so far is settled; only what comes now can be taken back."""
         self.drops.clear()
         self.counted.clear()
@@ -175,14 +172,14 @@ class Tree:
         node = frame.node
         try:
             if again:
-                self._start_clocks(frame, node)
+                self.start_clocks(frame, node)
             if node.kind == WAIT:
                 if node.awaits is not None:
                     self._register(frame, node, afresh=False)
                 if node.asked is not None and frame.question is None:
                     self._ask(frame, node)
             elif node.kind == ACCEPT:
-                self._hear_seated(frame, node)
+                doors.hear_seated(self, frame, node)
         except Exception as error:
             self.failed(frame, error, f"staying in {node.name}")
 
@@ -193,7 +190,7 @@ class Tree:
         saved = slots[:]
         mark = len(self.effects)
         if self.drops or self.counted:
-            self._forget()
+            self.forget()
         self.speaker = None
         try:
             node = frame.node
@@ -203,7 +200,7 @@ class Tree:
                 if not node.then(frame, slots):  # type: ignore[misc]
                     raise FailedError(f"no branch of the choice at {node.place} may be taken")
         except Exception as error:
-            self._take_back(frame, state, saved, mark)
+            self.take_back(frame, state, saved, mark)
             self.failed(frame, error, f"after {state}")
             return
         self.transitions.append((frame, state, ".then", frame._state))
@@ -228,8 +225,8 @@ class Tree:
                     self.effects.append(Note("error", f"{place} failed: {text}"))
                     if self.fire(holder, layer, layer.prefix + ".failed", None, "failed"):
                         return
-                if self._signing_up(holder) and layer is last_layer(holder):
-                    self.refuse(holder, f"its sign-up failed: {text}", "error")
+                if doors.is_sign_up(self, holder) and layer is last_layer(holder):
+                    doors.refuse(self, holder, f"its sign-up failed: {text}", "error")
                     return
         self.end_failed(f"{place}: {text}")
 
@@ -249,9 +246,10 @@ class Tree:
         for effect in undone:
             if isinstance(effect, DropEffect):
                 self.seats[effect.peer].dropped = False  # it is closed with all the others instead
-        self._end(Ended(None, why))
+        self.end(Ended(None, why))
 
-    def _end(self, ended: Ended) -> None:
+    def end(self, ended: Ended) -> None:
+        """End the session: every call is abandoned, every peer that is left is closed."""
         self.ended = ended
         self.work.clear()
         self.ready.clear()
@@ -311,12 +309,12 @@ class Tree:
         frame.child = None
         frame.loop = None
         if frame.accepting is not None or frame.parked is not None:
-            self._close_pending({**(frame.parked or {}), **(frame.accepting.pending if frame.accepting else {})})
+            self.close_pending({**(frame.parked or {}), **(frame.accepting.pending if frame.accepting else {})})
             frame.accepting = frame.parked = None
         frame.alive = False
         self.leave(frame)
 
-    def _close_pending(self, pending: Mapping[int, Frame]) -> None:
+    def close_pending(self, pending: Mapping[int, Frame]) -> None:
         """The door is shut: whoever was still signing up is closed."""
         for number, child in pending.items():
             if child.alive:
@@ -346,7 +344,7 @@ class Tree:
         kind = node.kind
         if frame.parked is not None and kind != PASS and (node.accept is None or node.accept.slot != frame.parked_for):
             parked, frame.parked = frame.parked, None
-            self._close_pending(parked)
+            self.close_pending(parked)
         if kind == FINAL:
             self._finish(frame)
             return
@@ -354,39 +352,39 @@ class Tree:
         saved = slots[:]
         mark = len(self.effects)
         if self.drops or self.counted:
-            self._forget()
+            self.forget()
         self.speaker = None
         try:
             if node.each is not None:
-                self._enter_each(frame, node)
+                loops.enter_each(self, frame, node)
                 return
             if node.entry is not None:
                 node.entry(slots)
             if kind == WAIT:
-                self._start_clocks(frame, node)
+                self.start_clocks(frame, node)
                 frame.empty_told = False
                 if node.awaits is not None:
                     self._register(frame, node, afresh=True)
                 if node.asked is not None:
                     self._ask(frame, node)
                 if self.unheard:
-                    self._hear_more()
+                    self.hear_more()
                 return
             if kind == CALL:
                 if node.timed:
-                    self._start_clocks(frame, node)
-                self._call(frame, node, slots, frame.number_calls(node.run[0]))  # type: ignore[index]
+                    self.start_clocks(frame, node)
+                self.call(frame, node, slots, frame.number_calls(node.run[0]))  # type: ignore[index]
                 return
             if kind == ACCEPT:
-                self._enter_accept(frame, node)
+                doors.enter_accept(self, frame, node)
                 return
         except Exception as error:
-            self._take_back(frame, frame._state, saved, mark)
+            self.take_back(frame, frame._state, saved, mark)
             self.failed(frame, error, f"entering {node.name}")
             return
         self.run_then(frame)
 
-    def _hear_more(self) -> None:
+    def hear_more(self) -> None:
         """Layers may have begun to hear peers that nobody awaits: look at every inbox that nobody would read before."""
         for number in sorted(self.unheard):
             seat = self.seats[number]
@@ -395,7 +393,8 @@ class Tree:
             elif seat.holder is None:
                 self.ready.append(seat)
 
-    def _start_clocks(self, frame: Frame, node: Node) -> None:
+    def start_clocks(self, frame: Frame, node: Node) -> None:
+        """Let the limit, and the ``after`` and ``every``, of the state that is entered begin."""
         self.serial += 1
         frame.serial = self.serial
         deadline = inf
@@ -408,11 +407,12 @@ class Tree:
         if deadline < self.earliest:
             self.earliest = deadline
         if node.moments:
-            frame.moments = self._moments(node.moments, frame.slots)
+            frame.moments = self.moments(node.moments, frame.slots)
 
-    def _moments(
+    def moments(
         self, compiled: tuple[tuple[str, bool, Callable[[list[Any]], Any]], ...], slots: list[Any]
     ) -> list[Moment]:
+        """Let the clocks beside the limit begin."""
         started = []
         for event, repeats, wait in compiled:
             seconds = duration(wait(slots))
@@ -430,11 +430,11 @@ class Tree:
             seat = self.seats[value.number]
             if seat.holder is not frame or len(frame.hears) != 1:
                 if frame.hears:
-                    self._let_go(frame)
+                    self.let_go(frame)
                 if seat.holder is None:
                     seat.holder = frame
                 else:
-                    self._hold(frame, seat)
+                    self.hold(frame, seat)
                 frame.hears = (seat,)
             if seat.inbox or seat.lost or seat.dropped or seat.deaf:
                 if (afresh or not seat.closed_told) and seat.silent and not seat.inbox:
@@ -443,9 +443,9 @@ class Tree:
                     self.ready.append(seat)
             return
         group = tuple(self.seats[peer.number] for peer in peers(value))
-        self._let_go(frame)
+        self.let_go(frame)
         for seat in group:
-            self._hold(frame, seat)
+            self.hold(frame, seat)
             if seat.silent and not seat.inbox and not seat.closed_told:
                 seat.inbox.append((LOST, None, self.now))
             if seat.inbox:
@@ -455,13 +455,15 @@ class Tree:
             frame.empty_told = True
             self.lonely.append(frame)
 
-    def _let_go(self, frame: Frame) -> None:
+    def let_go(self, frame: Frame) -> None:
+        """Give back every seat that a frame holds."""
         for seat in frame.hears:
             if seat.holder is frame:
                 seat.holder = None
         frame.hears = ()
 
-    def _hold(self, frame: Frame, seat: Seat) -> None:
+    def hold(self, frame: Frame, seat: Seat) -> None:
+        """Let a frame hear a seat. Raises FailedError if a call side by side with it does."""
         holder = seat.holder
         if holder is not None and holder is not frame and holder.alive and not _within(frame, holder):
             raise FailedError(f"{holder.path} awaits peer {seat.number} already: side by side only one may")
@@ -488,120 +490,37 @@ class Tree:
         table = self.program.tables[name]
         frame = Frame(self, table, arguments, parent, ordinal)
         if table.standing:
-            frame.standing = self._moments(table.standing, frame.slots)
+            frame.standing = self.moments(table.standing, frame.slots)
         return frame
 
-    def _call(self, frame: Frame, node: Node, slots: list[Any], ordinal: int) -> None:
+    def call(self, frame: Frame, node: Node, slots: list[Any], ordinal: int) -> None:
+        """Call the machine of a state; ``ordinal`` numbers the call in its path."""
         name, arguments = node.run  # type: ignore[misc]
         child = self.new_frame(name, arguments(slots), frame, ordinal)
         frame.child = child
         self.work.append(child)
 
-    def _enter_each(self, frame: Frame, node: Node) -> None:
-        each = node.each
-        assert each is not None, "only a state with each is entered here"
-        found = each.items(frame.slots)
-        if isinstance(found, Range) and found.high - found.low >= LENGTH_MAX:
-            raise FailedError(f"each over more than {LENGTH_MAX} items")
-        items = tuple(found)
-        width = 0
-        if each.parallel is not None:
-            width = each.parallel(frame.slots)
-            if type(width) is not int or width < 1:
-                raise FailedError(f"parallel: {width!r} is not a whole number from 1 on")
-        frame.loop = Loop(items, width, frame.slots[:] if width else [])
-        if node.run is not None:
-            frame.loop.offset = frame.number_calls(node.run[0], len(items))
-        if width:
-            self._start_clocks(frame, node)  # side by side there is one clock, for all of them
-            self._start_items(frame, node, frame.loop)
-        else:
-            self._next_item(frame, node, frame.loop)
-
-    def _next_item(self, frame: Frame, node: Node, loop: Loop) -> None:
-        """Do items in turn, up to the next one that calls a machine. Raises what an expression raises."""
-        each = node.each
-        assert each is not None, "only a loop has items"
-        slots = frame.slots
-        while True:
-            loop.index += 1
-            self._step()
-            if loop.index >= len(loop.items):
-                frame.loop = None
-                self.run_then(frame)
-                return
-            slots[each.slot] = loop.items[loop.index]
-            if each.guard is not None and not each.guard(slots):
-                continue
-            if node.entry is not None:
-                node.entry(slots)
-            if node.run is not None:
-                if node.timed:
-                    self._start_clocks(frame, node)
-                self._call(frame, node, slots, loop.offset + loop.index)
-                return
-            if each.until is not None and each.until(slots):
-                loop.index = len(loop.items)
-
-    def _step(self) -> None:
+    def step(self) -> None:
+        """Count one more step without waiting. Raises FailedError at the bound."""
         self.steps += 1
         if self.steps > SILENT_STEPS_MAX:
             raise FailedError(TOO_SILENT)
-
-    def _start_items(self, frame: Frame, node: Node, loop: Loop) -> None:
-        """Start as many items side by side as may run now; when all are done, fold and go on."""
-        each = node.each
-        assert each is not None, "only a loop has items"
-        assert node.run is not None, "only calls run side by side"
-        started: list[Frame] = []
-        while (index := loop.startable()) is not None:
-            self._step()
-            view = loop.base[:]
-            self._fold_into(view, frame, loop, sorted(loop.past[index] & loop.results.keys()))
-            view[each.slot] = loop.items[index]
-            if each.guard is not None and not each.guard(view):
-                loop.done.add(index)
-                continue
-            if node.entry is not None:
-                node.entry(view)
-            name, arguments = node.run
-            child = self.new_frame(name, arguments(view), frame, loop.offset + index)
-            loop.running[index] = child
-            started.append(child)
-        self.work.extend(reversed(started))
-        if len(loop.done) == len(loop.items):
-            frame.loop = None
-            self._fold(frame, loop, sorted(loop.results))
-            self.run_then(frame)
-
-    def _fold(self, frame: Frame, loop: Loop, indices: list[int]) -> None:
-        self._fold_into(frame.slots, frame, loop, indices)
-
-    def _fold_into(self, slots: list[Any], frame: Frame, loop: Loop, indices: list[int]) -> None:
-        """Bind the results of items, in item order, as ``as`` says."""
-        node = frame.node
-        if node.bind is None or node.each is None:
-            return
-        for index in indices:
-            slots[node.each.slot] = loop.items[index]
-            slots[frame.table.result_slot] = loop.results[index]
-            node.bind(slots)
 
     def _finish(self, frame: Frame) -> None:
         """A machine has returned: hand its value to whoever called it."""
         frame.alive = False
         parent = frame.parent
         if parent is None:
-            self._end(Ended(frame.result, None))
+            self.end(Ended(frame.result, None))
             return
         if parent.accepting is not None and parent.accepting.pending.get(frame.ordinal) is frame:
-            self._seat(parent, frame)
+            doors.take_seat(self, parent, frame)
             return
         saved = parent.slots[:]
         mark = len(self.effects)
         node = parent.node
         if self.drops or self.counted:
-            self._forget()
+            self.forget()
         self.speaker = None
         try:
             loop = parent.loop
@@ -610,7 +529,7 @@ class Tree:
                 del loop.running[index]
                 loop.done.add(index)
                 loop.results[index] = frame.result
-                self._start_items(parent, node, loop)
+                loops.start_items(self, parent, node, loop)
                 return
             parent.child = None
             if node.bind is not None:
@@ -621,180 +540,13 @@ class Tree:
                 each = node.each
                 if each is not None and each.until is not None and each.until(parent.slots):
                     loop.index = len(loop.items)
-                self._next_item(parent, node, loop)
+                loops.next_item(self, parent, node, loop)
                 return
         except Exception as error:
-            self._take_back(parent, parent._state, saved, mark)
+            self.take_back(parent, parent._state, saved, mark)
             self.failed(parent, error, f"with what {frame.table.name} returned in {node.name}")
             return
         self.run_then(parent)
-
-    # -- sign-ups ----------------------------------------------------------------------------------------------------
-
-    def _enter_accept(self, frame: Frame, node: Node) -> None:
-        accept = node.accept
-        assert accept is not None, "only an accept is entered here"
-        low, high = (0, inf) if accept.seats is None else count_range(accept.seats(frame.slots))
-        self._start_clocks(frame, node)
-        accepting = Accepting(low, high)
-        if not isinstance(frame.slots[accept.slot], tuple):
-            frame.slots[accept.slot] = ()
-        if frame.parked is not None:  # another accept into the same name goes on with the sign-ups under way
-            accepting.pending, frame.parked = frame.parked, None
-        frame.accepting = accepting
-        self._hear_seated(frame, node)
-        self._count_seats(frame, node, accepting)
-        self._hear_more()
-
-    def _hear_seated(self, frame: Frame, node: Node) -> None:
-        """An open door hears those already seated, and whoever it awaits besides."""
-        accept = node.accept
-        assert accept is not None, "only an accept is looked at here"
-        seated = [self.seats[peer.number] for peer in frame.slots[accept.slot]]
-        if node.awaits is not None:
-            for peer in peers(node.awaits(frame.slots)):
-                if self.seats[peer.number] not in seated:
-                    seated.append(self.seats[peer.number])
-        self._let_go(frame)
-        for seat in seated:
-            self._hold(frame, seat)
-            if seat.silent and not seat.inbox and not seat.closed_told:
-                seat.inbox.append((LOST, None, self.now))
-            if seat.inbox:
-                self.ready.append(seat)
-        frame.hears = tuple(seated)
-
-    def _count_seats(self, frame: Frame, node: Node, accepting: Accepting) -> None:
-        """Enough, too few again, or the last seat taken: start or stop lingering, or go on."""
-        accept = node.accept
-        assert accept is not None, "only an accept counts seats"
-        seated = len(frame.slots[accept.slot])
-        if accept.seats is not None and seated >= accepting.high:
-            self.close_door(frame)
-        elif seated < accepting.low or accept.linger is None:
-            accepting.linger = inf
-        elif accepting.linger == inf:
-            self.serial += 1
-            accepting.linger_serial = self.serial
-            accepting.linger = self.now + duration(accept.linger(frame.slots))
-            self.earliest = min(self.earliest, accepting.linger)
-
-    def close_door(self, frame: Frame) -> None:
-        """The sign-up is complete: those still at it are closed, and the state goes on."""
-        accepting, frame.accepting = frame.accepting, None
-        if accepting is not None:
-            self._close_pending(accepting.pending)
-        self.run_then(frame)
-
-    def admit(self, frame: Frame, seat: Seat) -> None:
-        """Run the sign-up machine of an open door for a new connection."""
-        accept = frame.node.accept
-        assert accept is not None, "only an accept admits"
-        assert frame.accepting is not None, "its door is open"
-        saved = frame.slots[:]
-        try:
-            frame.slots[accept.peer_slot] = seat.peer
-            child = self.new_frame(accept.machine, accept.arguments(frame.slots), frame, seat.number)
-        except Exception as error:
-            frame.slots[:] = saved
-            self.failed(frame, error, f"admitting peer {seat.number}")
-            return
-        frame.accepting.pending[seat.number] = child
-        self.work.append(child)
-
-    def _seat(self, frame: Frame, child: Frame) -> None:
-        """A sign-up returned: take the seat, unless the peer is gone or ``seated`` refuses it."""
-        accepting = frame.accepting
-        node = frame.node
-        assert accepting is not None, "the door is open"
-        assert node.accept is not None, "only an accept seats"
-        del accepting.pending[child.ordinal]
-        seat = self.seats[child.ordinal]
-        if seat.dropped or seat.lost:
-            self.effects.append(Note("info", "it is gone before it took its seat", seat.number))
-            return
-        result = child.result
-        if result is not None and not isinstance(result, Record):
-            self.drop(seat.peer, "it could not be seated")
-            self.failed(
-                frame, FailedError(f"{child.table.name} returned {result!r}, not a mapping of fields"), "seating"
-            )
-            return
-        before = seat.peer
-        seat.peer = Peer(before.number, result if result is not None else Record())
-        frame.slots[node.accept.peer_slot] = seat.peer
-        if ".seated" in node.layer.events:
-            # The branch may give the peer further fields; who was seated earlier is what its names show.
-            state, failures = frame._state, self.failures
-            if not self.fire(frame, node.layer, ".seated", seat.peer):
-                seat.peer = before
-                self.drop(before, "it was refused a seat")
-                return
-            if self.failures != failures or self.ended is not None:
-                if self.ended is None:
-                    seat.peer = before
-                    self.drop(before, "it could not be seated")
-                return
-            named = frame.slots[node.accept.peer_slot]
-            if isinstance(named, Peer) and named.number == seat.number:
-                seat.peer = named
-            frame.slots[node.accept.slot] = (*frame.slots[node.accept.slot], seat.peer)
-            if frame.next == ENTER or frame._state != state:
-                return
-        else:
-            frame.slots[node.accept.slot] = (*frame.slots[node.accept.slot], seat.peer)
-        self.effects.append(Note("info", "it is seated", seat.number))
-        try:
-            self._hear_seated(frame, node)
-            self._count_seats(frame, node, accepting)
-        except Exception as error:
-            self.failed(frame, error, "seating")
-
-    def unseat(self, frame: Frame, peer: Peer) -> None:
-        """A seated peer left while the door is open: its seat is free again."""
-        accept = frame.node.accept
-        assert accept is not None, "only an accept has seats"
-        seated = frame.slots[accept.slot]
-        frame.slots[accept.slot] = tuple(other for other in seated if other != peer)
-
-    def recount(self, frame: Frame) -> None:
-        """Look again at how many are seated, after one left."""
-        if frame.accepting is not None and frame.alive and frame.node.kind == ACCEPT:
-            try:
-                self._hear_seated(frame, frame.node)
-                self._count_seats(frame, frame.node, frame.accepting)
-            except Exception as error:
-                self.failed(frame, error, "counting seats")
-
-    def _signing_up(self, frame: Frame) -> bool:
-        """Whether a frame is a sign-up: run by an accept for one connection."""
-        parent = frame.parent
-        if parent is None:
-            return False
-        pending = parent.accepting.pending if parent.accepting is not None else parent.parked
-        return pending is not None and pending.get(frame.ordinal) is frame
-
-    def refuse(self, frame: Frame, why: str, level: str = "info") -> None:
-        """End a sign-up without a seat; its peer is dropped."""
-        parent = frame.parent
-        assert parent is not None, "a sign-up has a caller"
-        pending = parent.accepting.pending if parent.accepting is not None else parent.parked
-        assert pending is not None, "a sign-up is pending"
-        del pending[frame.ordinal]
-        self.abandon(frame)
-        seat = self.seats[frame.ordinal]
-        self.effects.append(Note(level, why, seat.number))
-        if not seat.gone:
-            self.drop(seat.peer, why)
-
-    def signing_up(self, frame: Frame) -> Frame | None:
-        """Return the sign-up that a frame belongs to, itself or one that called it, or None."""
-        at: Frame | None = frame
-        while at is not None:
-            if self._signing_up(at):
-                return at
-            at = at.parent
-        return None
 
 
 def _within(frame: Frame, outer: Frame) -> bool:

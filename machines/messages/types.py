@@ -2,9 +2,9 @@
 
     YAML node --parse_type, parse_body--> Type, Body --compile_type, compile_message--> Shape, MessageShape
 
-The first arrow is `machines.messages.notation`, which also says how types are written; the second `machines.messages.shapes`,
-`machines.messages.compounds` and `machines.messages.templates` for types, `machines.messages.bodies` and `machines.messages.recognition` for messages.
-Between the two, `machines.messages.typecheck` sees to what only the whole spec can tell. The problems:
+The first arrow is `notation`, which also says how types are written; the second `shapes`, `compounds` and `templates`
+for types, `bodies` and `recognition` for messages. Between the two, `typecheck` sees to what only the whole spec can
+tell. The problems:
 
     A200  no type where one must be                 A211  a type too large or too deep for any message
     A201  a type that is not declared               A212  a default that is missing or is no JSON

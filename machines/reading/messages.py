@@ -1,6 +1,7 @@
 """The reader's part for types and messages: who sends what, and which other bodies are read as the same message.
 
-How a type or a body is written is `machines.messages.notation`'s; what only all of them together tell is `machines.messages.typecheck`'s.
+How a type or a body is written is `machines.messages.notation`'s; what only all of them together tell is
+`machines.messages.typecheck`'s.
 """
 
 from __future__ import annotations

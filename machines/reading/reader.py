@@ -1,7 +1,7 @@
 """A tree of YAML nodes to a Spec: every fault in one pass, each with its place, in file order.
 
-Every fault of reading has one of these codes (types and bodies have A2xx, see `machines.messages.types`; so have expressions,
-see `machines.expressions.parser`; rules that are not allowed A400):
+Every fault of reading has one of these codes. Types and bodies have A2xx, see `machines.messages.types`; so have
+expressions, see `machines.expressions.parser`; rules that are not allowed have A400:
 
     A100  the text is not YAML                          A119  a message sent by a role that is no sender
     A101  YAML that a spec may not use                  A120  a message awaited that nobody there sends

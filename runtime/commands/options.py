@@ -91,7 +91,7 @@ def loaded(name: str, settings: Mapping[str, str], rules: Sequence[str]) -> Spec
     """Return a spec that has no problems; what is wrong with one is told as ``accord check`` would.
 
     Raises:
-        SpecError, SpecNotFound, SettingError, RulesError: see `machines.library.load` and `machines.checks.checker.check`.
+        SpecError, SpecNotFound, SettingError, RulesError: see `machines.library.load` and `machines.checks.check`.
     """
     from machines.checks import check
 

@@ -1,0 +1,108 @@
+"""``each``: items in turn, every one seeing what was bound before it; or side by side, every one seeing its own past.
+
+These raise what an expression raises; whoever called takes the transition back (`machines.engine.tree`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from machines.engine.frames import FailedError, Frame, Loop
+from machines.engine.table import Node
+from machines.expressions.operations import LENGTH_MAX
+from machines.values import Range
+
+if TYPE_CHECKING:
+    from machines.engine.tree import Tree
+
+
+def enter_each(tree: Tree, frame: Frame, node: Node) -> None:
+    """Read the list once, and begin with its first items."""
+    each = node.each
+    assert each is not None, "only a state with each is entered here"
+    found = each.items(frame.slots)
+    if isinstance(found, Range) and found.high - found.low >= LENGTH_MAX:
+        raise FailedError(f"each over more than {LENGTH_MAX} items")
+    items = tuple(found)
+    width = 0
+    if each.parallel is not None:
+        width = each.parallel(frame.slots)
+        if type(width) is not int or width < 1:
+            raise FailedError(f"parallel: {width!r} is not a whole number from 1 on")
+    frame.loop = Loop(items, width, frame.slots[:] if width else [])
+    if node.run is not None:
+        frame.loop.offset = frame.number_calls(node.run[0], len(items))
+    if width:
+        tree.start_clocks(frame, node)  # side by side there is one clock, for all of them
+        start_items(tree, frame, node, frame.loop)
+    else:
+        next_item(tree, frame, node, frame.loop)
+
+
+def next_item(tree: Tree, frame: Frame, node: Node, loop: Loop) -> None:
+    """Do items in turn, up to the next one that calls a machine. Raises what an expression raises."""
+    each = node.each
+    assert each is not None, "only a loop has items"
+    slots = frame.slots
+    while True:
+        loop.index += 1
+        tree.step()
+        if loop.index >= len(loop.items):
+            frame.loop = None
+            tree.run_then(frame)
+            return
+        slots[each.slot] = loop.items[loop.index]
+        if each.guard is not None and not each.guard(slots):
+            continue
+        if node.entry is not None:
+            node.entry(slots)
+        if node.run is not None:
+            if node.timed:
+                tree.start_clocks(frame, node)
+            tree.call(frame, node, slots, loop.offset + loop.index)
+            return
+        if each.until is not None and each.until(slots):
+            loop.index = len(loop.items)
+
+
+def start_items(tree: Tree, frame: Frame, node: Node, loop: Loop) -> None:
+    """Start as many items side by side as may run now; when all are done, fold and go on."""
+    each = node.each
+    assert each is not None, "only a loop has items"
+    assert node.run is not None, "only calls run side by side"
+    started: list[Frame] = []
+    while (index := loop.startable()) is not None:
+        tree.step()
+        view = loop.base[:]
+        fold_into(tree, view, frame, loop, sorted(loop.past[index] & loop.results.keys()))
+        view[each.slot] = loop.items[index]
+        if each.guard is not None and not each.guard(view):
+            loop.done.add(index)
+            continue
+        if node.entry is not None:
+            node.entry(view)
+        name, arguments = node.run
+        child = tree.new_frame(name, arguments(view), frame, loop.offset + index)
+        loop.running[index] = child
+        started.append(child)
+    tree.work.extend(reversed(started))
+    if len(loop.done) == len(loop.items):
+        frame.loop = None
+        fold(tree, frame, loop, sorted(loop.results))
+        tree.run_then(frame)
+
+
+def fold(tree: Tree, frame: Frame, loop: Loop, indices: list[int]) -> None:
+    """Bind the results of items in the frame's own names, in item order."""
+    fold_into(tree, frame.slots, frame, loop, indices)
+
+
+def fold_into(tree: Tree, slots: list[Any], frame: Frame, loop: Loop, indices: list[int]) -> None:
+    """Bind the results of items, in item order, as ``as`` says."""
+    node = frame.node
+    if node.bind is None or node.each is None:
+        return
+    for index in indices:
+        slots[node.each.slot] = loop.items[index]
+        slots[frame.table.result_slot] = loop.results[index]
+        node.bind(slots)
