@@ -18,6 +18,7 @@ import pytest
 from transitions.core import Event
 
 from machines.effects import Ask, Effect
+from machines.engine.hearing import leaves
 from machines.engine.session import Session
 from machines.engine.table import LeanEvent, Program
 from machines.engine.tree import layers
@@ -106,7 +107,7 @@ class Twins:
         seat = session.seats[number]
         shapes = list(session.program.heard[seat.role])
         if listed and session.root is not None:
-            hearer = seat.holder or next(session._leaves())
+            hearer = seat.holder or next(leaves(session))
             heard = [
                 reader[1]
                 for frame, layer in layers(hearer)
