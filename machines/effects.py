@@ -1,16 +1,17 @@
 """What a session asks of whoever runs it. A session never does anything itself: it returns these, in order.
 
-A peer is named by its seat number here. See `machines.engine.session` for the inputs.
+A peer is named by its seat number here. See `machines.engine.session` for the inputs. They are msgspec structs, which
+are made in a third of the time of a dataclass.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 
-@dataclass(slots=True)
-class Send:
+
+class Send(msgspec.Struct, gc=False):
     """Write ``data`` to the peer; one message, framed. ``message`` is its name."""
 
     peer: int
@@ -18,30 +19,26 @@ class Send:
     message: str
 
 
-@dataclass(slots=True)
-class Drop:
+class Drop(msgspec.Struct):
     """Close the peer's connection once all that was sent to it before is out. ``why`` is for the log."""
 
     peer: int
     why: str
 
 
-@dataclass(slots=True)
-class Pause:
+class Pause(msgspec.Struct):
     """Stop reading from the peer: its inbox is full."""
 
     peer: int
 
 
-@dataclass(slots=True)
-class Resume:
+class Resume(msgspec.Struct):
     """Read from the peer again."""
 
     peer: int
 
 
-@dataclass(slots=True)
-class Ask:
+class Ask(msgspec.Struct):
     """Put a question to the player; hand what it answers to ``Session.answer`` with ``number``.
 
     ``arguments`` are (name, value) pairs; a value's name is the name written in the spec, or its position as text.
@@ -55,15 +52,13 @@ class Ask:
     seconds: float | None
 
 
-@dataclass(slots=True)
-class Cancel:
+class Cancel(msgspec.Struct):
     """The question is moot; an answer to it will be ignored with a note."""
 
     number: int
 
 
-@dataclass(slots=True)
-class Heard:
+class Heard(msgspec.Struct):
     """A message was taken from a peer: news for the player and for whoever watches. ``holes`` by name."""
 
     peer: int
@@ -71,8 +66,7 @@ class Heard:
     holes: dict[str, Any]
 
 
-@dataclass(slots=True)
-class Note:
+class Note(msgspec.Struct):
     """A line for the log. ``level`` is debug, info, warning or error."""
 
     level: str
@@ -80,8 +74,7 @@ class Note:
     peer: int | None = None
 
 
-@dataclass(slots=True)
-class Ended:
+class Ended(msgspec.Struct):
     """The session is over. ``failed`` is None when ``main`` returned ``value``; else why the arena failed."""
 
     value: Any

@@ -110,8 +110,8 @@ class Rate:
         return f"{self.count} per {self.seconds:g} s"
 
 
-_ATOMS = frozenset({type(None), bool, int, float, str, Peer, Range, Rate})
-_FROZEN_CLASSES: set[type] = set()
+# Kinds whose values are frozen as they are; classes of frozen dataclasses are added as they are met.
+FROZEN: set[type] = {type(None), bool, int, float, str, Peer, Range, Rate}
 DEPTH_MAX = 64  # As deep as a message may be nested; what a rule returns has no reason to be deeper.
 
 
@@ -123,7 +123,7 @@ def freeze(value: Any, depth: int = 0) -> Any:
             keys are not texts, or is nested deeper than DEPTH_MAX.
     """
     kind = type(value)
-    if kind in _ATOMS or kind in _FROZEN_CLASSES:
+    if kind in FROZEN:
         return value
     if depth > DEPTH_MAX:
         raise FreezeError(f"nested deeper than {DEPTH_MAX}")
@@ -144,7 +144,7 @@ def freeze(value: Any, depth: int = 0) -> Any:
     if isinstance(value, tuple | Enum | str | int | float):
         return value
     if is_dataclass(kind) and kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]
-        _FROZEN_CLASSES.add(kind)
+        FROZEN.add(kind)
         return value
     raise FreezeError(f"a {kind.__name__} can change: use a tuple, a mapping or a frozen dataclass")
 

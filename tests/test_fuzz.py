@@ -20,7 +20,7 @@ from machines.effects import Drop, Note
 from machines.library import load
 from rules.players.tsuro import PLAYERS
 from tests.harness import Run
-from tests.runtime.tsuro_table import RULES, is_request, placement, rehearsed, tsuro
+from tests.runtime.tsuro_table import RULES, TOKENS, is_request, placement, rehearsed, tsuro
 
 FUZZ: Final = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -81,7 +81,7 @@ def changed(draw: Any, value: Any) -> Any:
     if isinstance(value, list | tuple) and value:
         items = list(value)
         index = draw(st.integers(0, len(items) - 1))
-        match draw(st.integers(0, 5)):
+        match draw(st.integers(0, 7)):
             case 0:
                 del items[index]
             case 1:
@@ -110,7 +110,7 @@ def changed(draw: Any, value: Any) -> Any:
 @st.composite
 def bytes_about(draw: Any, right: Any) -> bytes:
     """Draw bytes to send when ``right`` would be right."""
-    match draw(st.integers(0, 6)):
+    match draw(st.integers(0, 9)):
         case 0:
             return draw(st.binary(max_size=40))
         case 1:
@@ -187,6 +187,30 @@ class Crowd:
                     pass
 
 
+ports = st.sampled_from("ABCDEFGH")
+squares = st.integers(-1, 10) | st.sampled_from([2**63 - 1, -(2**63), 100])
+
+
+@st.composite
+def placements(draw: Any, right: list[Any]) -> tuple[list[bytes], bool]:
+    """Draw a placement of the right shape that the rules may or may not allow; most of it is as it should be."""
+    tile = draw(st.lists(st.tuples(ports, ports), min_size=4, max_size=4) | st.permutations("ABCDEFGH").map(paired))
+    parts = {
+        "token": draw(st.sampled_from(TOKENS)),
+        "tile": tile,
+        "port": draw(ports),
+        "x": draw(squares),
+        "y": draw(squares),
+    }
+    names = list(parts) if len(right) == 5 else ["tile", "x", "y"]
+    wrong = draw(st.sets(st.sampled_from(names), min_size=1, max_size=2))
+    return [line([parts[name] if name in wrong else value for name, value in zip(names, right, strict=True)])], False
+
+
+def paired(letters: list[str]) -> list[list[str]]:
+    return [letters[at : at + 2] for at in range(0, 8, 2)]
+
+
 GUESS: Final = ["white", [["A", "E"], ["B", "F"], ["C", "H"], ["D", "G"]], "A", 0, 0]
 
 
@@ -218,7 +242,7 @@ def test_whatever_peers_say_a_game_of_tsuro_ends_with_the_good_ones_ranked(data:
             elif is_request(value) and peer not in crowd.gone:
                 right = placement(players[peer], value, tokens[peer])
                 if misbehaves_at.get(peer) == asked[peer]:
-                    crowd.misbehave(peer, *data.draw(misdeeds(right)))
+                    crowd.misbehave(peer, *data.draw(misdeeds(right) | placements(right)))
                 else:
                     run.say(peer, right)
                 asked[peer] += 1
@@ -260,8 +284,8 @@ def chat_answer(told: Any, step: int) -> Any:
 
 
 def bid(told: Any, step: int) -> Any:
-    best = told.get("best", 0) if isinstance(told, dict) else None
-    return {"bid": best + 10} if best is not None and best < 50 and "sold" not in told else None
+    best = 0 if "open" in told else told.get("best", 50) if isinstance(told, dict) else 50
+    return {"bid": best + 10} if best < 50 else None
 
 
 def pick(told: Any, step: int) -> Any:

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("rules", "machines", "diagrams", "runtime", "specs", "benchmarks", "tests")
 CODE = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
 SHIPPED = [path for path in CODE if path.relative_to(ROOT).parts[0] in ("rules", "machines", "diagrams", "runtime")]
-LINES_MAX = 620
+LINES_MAX = 650
 
 # Each folder may import itself, the folders named here, and these outside packages.
 MAY_IMPORT: dict[str, set[str]] = {

@@ -287,7 +287,10 @@ class _Assignment:
             )
         else:
             known = [*sorted(self.frame), *sorted(self.values)]
-            hint = near(name, known) or "bind it with 'let', 'as', 'each' or a hole, or make it a parameter"
+            hint = near(name, known) or (
+                "bind it with 'let', 'as', 'each' or a hole, or make it a parameter; "
+                f"a text is written 'so' within the quotes of YAML: \"'{name}'\""
+            )
             self.problems.add(use.place, "A301", f"nothing is called {name!r} here", hint)
 
     def _way_without(self, name: str, state: str | None) -> list[str]:

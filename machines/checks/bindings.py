@@ -3,7 +3,7 @@
     A303  a name that is seen everywhere is bound          A308  side by side, `as` binds what `run` reads
     A304  a hole would overwrite a parameter               A309  side by side, a name is bound in vain
     A305  a hole would overwrite a name of another type    A311  one name declared twice, in two kinds
-    A307  a layer writes what a running call will bind
+    A307  a layer writes what a running call will bind     A312  a sign-up's field that every peer has already
 
 Each function's docstring is the manual page of its codes.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from machines.checks.flow import RoleFlow, all_steps, bound_on, lets, ways
+from machines.checks.flow import RoleFlow, all_branches, all_choices, all_steps, bound_on, lets, ways
 from machines.checks.names import BUILT_IN_VALUES, EVENT_NAMES, FUNCTIONS, bindings, global_names
 from machines.expressions.spelling import names
 from machines.model import (
@@ -29,9 +29,12 @@ from machines.model import (
     Let,
     Machine,
     MapOf,
+    Mapped,
     Named,
     Pattern,
     Repeated,
+    Return,
+    Role,
     Scalar,
     Spec,
     State,
@@ -41,6 +44,8 @@ from machines.model import (
     Union,
 )
 from machines.problems import Place, Problems
+
+PEER_FIELDS = frozenset({"number", "fields"})  # what a rule reads of any peer, see `machines.values.Peer`
 
 
 def check_declared(spec: Spec, problems: Problems) -> None:
@@ -74,6 +79,36 @@ def check_bindings(flow: RoleFlow, machine: Machine, problems: Problems) -> None
     for state in machine.states.values():
         if state.each is not None and state.each.parallel is not None:
             _check_parallel(state, spec, problems)
+
+
+def check_fields(machine: Machine, role: Role, problems: Problems) -> None:
+    """A312: a sign-up may not call a field like something that every peer has already.
+
+    Rules would read the one, expressions the other.
+
+        bad:     return: {number: number}
+        mended:  return: {shirt: number}
+    """
+    signs_up = any(
+        state.accept is not None and state.accept.machine.path == machine.name
+        for other in role.machines.values()
+        for state in other.states.values()
+    )
+    named = [
+        (binding.field, binding.place)
+        for step in all_steps(machine)
+        if isinstance(step, Let)
+        for binding in step.bindings
+        if binding.field is not None
+    ]
+    if signs_up:
+        for _, choice in all_choices(machine):
+            for branch in all_branches(choice):
+                if isinstance(branch.next, Return) and isinstance(branch.next.value, Mapped):
+                    named += [(name, value.place) for name, value in branch.next.value.items]
+    for name, place in named:
+        if name in PEER_FIELDS:
+            problems.add(place, "A312", f"every peer has its own {name!r} already", "give the field another name")
 
 
 def _check_globals(machine: Machine, spec: Spec, seen: Mapping[str, str], problems: Problems) -> None:

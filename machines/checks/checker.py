@@ -11,18 +11,19 @@
     A309  side by side, a name is bound in vain                A333  a setting that is never used
     A310  `elapsed` where no time can have passed              A334  messages that can not be told apart
     A311  one name declared twice, in two kinds                A335  answers to one question likewise
-    A320  a state that is never entered                        A336  an urgent message that is like another
-    A321  a machine that is never called                       A337  a wait that does not say for whom
-    A322  machines that call each other in a ring              A338  a send with nobody at hand
+    A312  a sign-up's field that every peer has already        A336  an urgent message that is like another
+    A320  a state that is never entered                        A337  a wait that does not say for whom
+    A321  a machine that is never called                       A338  a send with nobody at hand
+    A322  machines that call each other in a ring
 
     A401  a rule that its module does not have                 A403  a rule of a module that the spec does not name
     A402  a rule given too few or too many values              A404  a function that is not built in, or its values
 
 Each check is a function whose docstring is the manual page of its codes; it is found in
 
-    checks_assignment  A301 A302 A306 A310      checks_messages  A330 to A338
-    checks_bindings    A303 to A311             checks_rules     A401 to A404
-    checks_graph       A320 to A327
+    assignment   A301 A302 A306 A310      messages   A330 to A338
+    bindings     A303 to A312             rules      A401 to A404
+    graph        A320 to A327
 
 The reader tells the rest of what keeps a spec from running: A1xx and A2xx, and with them calls with too many values
 (A117, A118), branches that may run out where they may not (A127), `parallel` without `run` (A122).
@@ -34,7 +35,7 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from machines.checks.assignment import check_assignment
-from machines.checks.bindings import check_bindings, check_declared
+from machines.checks.bindings import check_bindings, check_declared, check_fields
 from machines.checks.flow import RoleFlow
 from machines.checks.graph import (
     check_calls,
@@ -83,6 +84,7 @@ def _check_role(spec: Spec, role: Role, likeness: Likeness, problems: Problems) 
         check_shadowed(machine, problems)
         check_reachable(machine, problems)
         check_bindings(flow, machine, problems)
+        check_fields(machine, role, problems)
     if flow.circle:
         return  # what follows asks what stands around a call, which has no answer in a circle of calls
     check_assignment(flow, problems)

@@ -10,7 +10,7 @@ Session ── Seat, Seat …              the peers, each with the messages tha
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from hashlib import blake2b
 from math import inf
@@ -84,13 +84,21 @@ class Moment:
 class Frame:
     """One call of a machine. ``slots`` holds its names: slot 0 is the frame itself, then the parameters, then the rest.
 
-    ``_state`` is what ``transitions`` reads and writes; ``node`` is the compiled state of that name, once entered.
+    ``_state`` is what ``transitions`` reads and writes; ``node`` is the compiled state of that name, once the one
+    before is left.
     """
 
-    __slots__ = ("_state", "accepting", "alive", "calls", "child", "deadline", "default_within", "empty_told",
-                 "entered", "hears", "loop", "moments", "next", "node", "ordinal", "parent", "parked", "parked_for",
-                 "path_text", "question", "rates", "result", "serial", "slots", "standing", "table", "tally",
-                 "tree")  # fmt: skip
+    __slots__ = ("_state", "accepting", "alive", "calls", "child", "deadline", "empty_told", "entered", "hears", "loop",
+                 "moments", "next", "node", "ordinal", "parent", "parked", "parked_for", "path_text", "question",
+                 "rates", "result", "serial", "slots", "standing", "table", "tally", "tree")  # fmt: skip
+
+    # These are set before anybody asks for them, so a new frame does without; there is one for each turn of a game.
+    next: int  # what the row just taken asks for: ENTER, STAY or AGAIN (see machines.engine.table)
+    result: Any  # what the machine returned
+    parked_for: int  # the slot of the name for which sign-ups are parked
+    empty_told: bool  # whether ``closed`` told of an empty group since the state was entered
+    entered: float  # when it was
+    serial: int  # tells which of two clocks is the older
 
     def __init__(
         self, tree: Tree, table: Table, arguments: tuple[Any, ...], parent: Frame | None, ordinal: int
@@ -102,22 +110,12 @@ class Frame:
         self.slots: list[Any] = [self, *arguments, *table.unset]
         self._state: str = table.first
         self.node: Node = table.nodes[table.first]
-        # The nearest ``always`` with a limit for waits that have none: this machine's, else whatever the caller has.
-        self.default_within: tuple[Frame, Callable[[list[Any]], Any]] | None = (
-            (self, table.within) if table.within is not None else parent.default_within if parent is not None else None
-        )
         self.alive = True
-        self.next = 0  # what the row just taken asks for: ENTER, STAY or AGAIN (see machines.engine.table)
-        self.result: Any = None
         self.child: Frame | None = None
         self.loop: Loop | None = None
         self.accepting: Accepting | None = None
         self.parked: dict[int, Frame] | None = None  # sign-ups under way, between two accepts into one name
-        self.parked_for = 0  # the slot of that name
         self.hears: tuple[Seat, ...] = ()
-        self.empty_told = False
-        self.entered = 0.0
-        self.serial = 0
         self.deadline = inf
         self.moments: list[Moment] | None = None  # the state's ``after`` and ``every``
         self.standing: list[Moment] | None = None  # those of the machine's ``always``
@@ -140,6 +138,17 @@ class Frame:
             text = name if self.parent is None else f"{self.parent.path}.{name}[{self.ordinal}]"
             self.path_text = text
         return text
+
+    def default_seconds(self) -> float:
+        """Return the limit of a wait that has none of its own: that of the nearest ``always`` with one, else none."""
+        at: Frame | None = self
+        while at is not None:
+            within = at.table.within
+            if within is not None:
+                seconds: float = within(at.slots)
+                return seconds
+            at = at.parent
+        return inf
 
     def number_calls(self, machine: str, count: int = 1) -> int:
         """Count so many more calls of a machine from here; return the number of the first of them."""
@@ -217,6 +226,7 @@ class Accepting:
 _NONE_RUNNING: dict[int, Any] = {}  # shared by all loops that run one item after another; never written
 _NONE_DONE: set[int] = set()
 _NONE_PAST: list[frozenset[int]] = []
+_NO_BASE: list[Any] = []
 
 
 class Loop:
@@ -228,7 +238,7 @@ class Loop:
 
     __slots__ = ("base", "done", "first", "index", "items", "offset", "past", "results", "running", "width")
 
-    def __init__(self, items: tuple[Any, ...], width: int, base: list[Any]) -> None:
+    def __init__(self, items: tuple[Any, ...], width: int = 0, base: list[Any] = _NO_BASE) -> None:
         self.items = items
         self.width = width
         self.index = -1

@@ -29,7 +29,7 @@ def enter_each(tree: Tree, frame: Frame, node: Node) -> None:
         width = each.parallel(frame.slots)
         if type(width) is not int or width < 1:
             raise FailedError(f"parallel: {width!r} is not a whole number from 1 on")
-    frame.loop = Loop(items, width, frame.slots[:] if width else [])
+    frame.loop = Loop(items, width, frame.slots[:]) if width else Loop(items)
     if node.run is not None:
         frame.loop.offset = frame.number_calls(node.run[0], len(items))
     if width:

@@ -109,14 +109,27 @@ class Session(Tree):
         raw = seat.framer.glance(chunk)
         if raw is None:
             return False
-        try:
-            value = self.program.codec.decode(raw)
-        except Malformed:
-            return False
+        layer = holder.node.layer
+        only = layer.only.get(seat.role)
+        holes = only[1](raw) if only is not None and self._is_shallow(raw) else None
+        value: Any = None
+        if holes is None:
+            try:
+                value = self.program.codec.decode(raw)
+            except Malformed:
+                return False
         if self.effects or self.steps:  # a clock has rung first
             self._new_event(fresh=True)
-        self._message(seat, holder, value)
+        if only is not None and holes is not None:
+            self._judge_heard(holder, holder, layer, only[0], seat, holes)
+        else:
+            self._message(seat, holder, value)
         return True
+
+    def _is_shallow(self, raw: bytes) -> bool:
+        """Whether a text is surely not nested deeper than the wire allows."""
+        depth_max = self.program.wire.depth_max
+        return len(raw) <= 2 * depth_max or raw.count(b"[") + raw.count(b"{") <= depth_max
 
     def lose(self, number: int, now: float) -> list[Effect]:
         """A peer's connection has ended or failed: it can get nothing more; what it had sent is still read."""
@@ -181,7 +194,6 @@ class Session(Tree):
     # -- one input ---------------------------------------------------------------------------------------------------
 
     def _begin(self, now: float) -> None:
-        self.effects = []
         self.transitions = []
         self.event_mark = 0
         self.steps = 0
@@ -194,7 +206,10 @@ class Session(Tree):
             self.now = now
 
     def _done(self, changed: Seat | None = None) -> list[Effect]:
-        self._drain()
+        if self.work:
+            self.settle()
+        if self.ready or self.lonely:
+            self._drain()
         if changed is not None and self.ended is None:
             self._breathe(changed)
         effects, self.effects = self.effects, []
@@ -356,14 +371,20 @@ class Session(Tree):
                 for reader in readers:
                     holes = reader[1].read(value)
                     if holes is not None:
-                        if not self._heard(frame, layer, reader, seat, holes):
-                            self._fault(holder, ".invalid", seat, self._refused(reader[1].name, seat))
+                        self._judge_heard(holder, frame, layer, reader, seat, holes)
                         return
             inner = False
         known = next((shape.name for shape in self.program.heard[role] if shape.read(value) is not None), None)
         reason = "unknown" if known is None else "unexpected"
         self.effects.append(Note("warning", f"{reason}: {known or self._why_not(holder, role, value)}", seat.number))
         self._fault(holder, ".invalid", seat, reason)
+
+    def _judge_heard(
+        self, holder: Frame, frame: Frame, layer: Layer, reader: Reader, seat: Seat, holes: tuple[Any, ...]
+    ) -> None:
+        """Let the layer that lists an awaited message take it; if no branch may, it is invalid where it is awaited."""
+        if not self._heard(frame, layer, reader, seat, holes):
+            self._fault(holder, ".invalid", seat, self._refused(reader[1].name, seat))
 
     def _refused(self, message: str, seat: Seat) -> str:
         """Return the reason why no branch of a message could be taken, and say so."""

@@ -12,9 +12,10 @@ from types import ModuleType
 from typing import Any
 
 from machines.expressions.evaluation import TOTAL, compile, fixed  # noqa: A004 (as in re.compile)
+from machines.library import rules_functions
 from machines.messages.bodies import MessageShape
-from machines.model import Binding, Call, Constant, Drop, Expression, Let, Name, Send, Spec, Step
-from machines.values import Peer, Range, Rate, Record, freeze
+from machines.model import Binding, Call, Constant, Drop, Expression, Let, Name, Send, Sequence, Spec, Step
+from machines.values import FROZEN, Peer, Range, Rate, Record, freeze
 
 Slots = list[Any]
 Value = Callable[[Slots], Any]
@@ -58,8 +59,10 @@ class Scope:
         if call.path in TOTAL:
             return TOTAL[call.path], False
         module, _, function = call.path.partition(".")
-        found: Callable[..., Any] = getattr(self.rules[module], function)
-        return found, False
+        exported = rules_functions(self.rules[module])
+        if function not in exported:
+            raise LookupError(f"{call.place}: {module} has no rule {function!r}; the checker should have said so")
+        return exported[function], False
 
     def value(self, expression: Expression) -> Value:
         """Compile an expression."""
@@ -70,7 +73,12 @@ class Scope:
         value = compile(expression, self)
         if isinstance(expression, Name | Constant):
             return value
-        return lambda slots: freeze(value(slots))
+
+        def frozen(slots: Slots) -> Any:
+            found = value(slots)
+            return found if type(found) in FROZEN else freeze(found)
+
+        return frozen
 
 
 def _gone(slots: Slots, peer: Peer) -> bool:
@@ -163,31 +171,24 @@ def compile_send(send: Send, scope: Scope, shapes: Mapping[str, MessageShape], a
 
 def _compile_message(call: Call, scope: Scope, shapes: Mapping[str, MessageShape], receivers: Value) -> Action:
     shape = shapes[call.path]
-    if call.arguments is None:
-        arguments = [scope.name(Name(hole, call.place)) for hole in shape.holes]
-    else:
-        arguments = [scope.value(argument) for argument in call.arguments]
-    build = shape.build
+    arguments = call.arguments
+    if arguments is None:
+        arguments = tuple(Name(hole, call.place) for hole in shape.holes)
+    pack = shape.pack
     name = call.path
     if not arguments:
-        constant = build(())
+        constant = pack(())
 
         def send_constant(slots: Slots) -> None:
             slots[0].tree.send(receivers(slots), name, constant)
 
         return send_constant
-    if len(arguments) == 1:
-        only = arguments[0]
+    values = scope.value(Sequence(arguments, call.place))
 
-        def send_one(slots: Slots) -> None:
-            slots[0].tree.send(receivers(slots), name, build((only(slots),)))
+    def send(slots: Slots) -> None:
+        slots[0].tree.send(receivers(slots), name, pack(values(slots)))
 
-        return send_one
-
-    def send_several(slots: Slots) -> None:
-        slots[0].tree.send(receivers(slots), name, build([argument(slots) for argument in arguments]))
-
-    return send_several
+    return send
 
 
 def compile_drop(drop: Drop, scope: Scope) -> Action:

@@ -22,6 +22,7 @@ from machines.checks.names import frame_names
 from machines.engine.steps import Action, Scope, Slots, Value, compile_bindings, compile_steps, duration, limit_of
 from machines.expressions.evaluation import compile_guard
 from machines.messages.bodies import MessageShape, compile_message
+from machines.messages.recognition import INT_DIGITS, Parse
 from machines.model import (
     Always,
     Answers,
@@ -54,7 +55,8 @@ CHOICE: Final = "choice"
 FINAL: Final = "final"
 
 Guard = Callable[[Slots], bool]
-Reader = tuple[str, MessageShape, tuple[int, ...]]  # event, how to recognise it, the slots of its holes
+Places = slice | tuple[int, ...]  # slots: a slice if they lie side by side, as those of one message nearly always do
+Reader = tuple[str, MessageShape, Places]  # event, how to recognise it, where its holes go
 
 
 class LeanEvent(Event):
@@ -95,7 +97,7 @@ class LeanMachine(TransitionsMachine):
 class Layer:
     """The answers of a state or of an ``always``: which messages it lists and which other events it answers."""
 
-    __slots__ = ("answers", "audience", "events", "prefix", "readers")
+    __slots__ = ("answers", "audience", "events", "only", "prefix", "readers")
 
     def __init__(
         self,
@@ -104,10 +106,18 @@ class Layer:
         readers: dict[str, tuple[Reader, ...]],
         answers: dict[str, Reader],
         events: frozenset[str],
+        *,
+        parses: bool = False,
     ) -> None:
         self.prefix = prefix
         self.audience = audience  # whom it hears: the peer the inner state awaits, the only partner, or these
         self.readers = readers  # by the role that sends
+        # Where one message alone is listed of a role, and its bytes can be parsed at once: how.
+        self.only: dict[str, tuple[Reader, Parse]] = {
+            role: (found[0], found[0][1].parse)
+            for role, found in readers.items()
+            if parses and len(found) == 1 and found[0][1].parse is not None
+        }
         self.answers = answers  # what the player may answer here
         self.events = events
 
@@ -116,7 +126,7 @@ class Node:
     """One compiled state."""
 
     __slots__ = ("accept", "asked", "awaits", "bind", "each", "entry", "kind", "layer", "moments", "name", "place",
-                 "run", "state", "then", "timed", "within")  # fmt: skip
+                 "run", "seconds", "state", "then", "timed", "within")  # fmt: skip
 
     def __init__(self, name: str, kind: Kind, layer: Layer, place: str) -> None:
         self.name = name
@@ -126,7 +136,8 @@ class Node:
         self.state: State | None = None
         self.entry: Action | None = None
         self.awaits: Value | None = None
-        self.within: Value | None = None  # gives seconds
+        self.seconds: float | None = None  # the limit, if it is known beforehand, as nearly always
+        self.within: Value | None = None  # what gives it otherwise
         self.moments: tuple[tuple[str, bool, Value], ...] = ()  # (event, repeats, how long)
         self.timed = False  # whether a clock may run here
         self.run: tuple[str, Value] | None = None  # (machine, its arguments)
@@ -167,6 +178,13 @@ class CompiledAccept:
         self.peer_slot = peer_slot
         self.seats: Value | None = None
         self.linger: Value | None = None
+
+
+def side_by_side(slots: tuple[int, ...]) -> Places:
+    """Return slots that follow one another as a slice, others as they are."""
+    if len(slots) > 1 and slots == tuple(range(slots[0], slots[0] + len(slots))):
+        return slice(slots[0], slots[-1] + 1)
+    return slots
 
 
 NO_LAYER = Layer("", "inner", {}, {}, frozenset())
@@ -211,6 +229,8 @@ class Program:
         self.rules = rules
         self.stock = stock
         self.codec = Codec(spec.wire)
+        # Whether a message's bytes may be parsed past the codec: see `machines.messages.recognition.parser_of`.
+        self.parses = spec.wire.framing != "text" and spec.wire.digits_max >= INT_DIGITS
         self.connects: tuple[str, ...] = tuple(spec.connects.get(role, ()))
         main = self.role.machines["main"]
         self.per_connection = bool(main.parameters)
@@ -297,14 +317,16 @@ class _Builder:
         for name in answers.receive:
             message: Message = messages[name]
             shape = self.program.shapes[name]
-            reader = (prefix + name, shape, tuple(self.table.slot_of[hole] for hole in shape.holes))
+            slots = tuple(self.table.slot_of[hole] for hole in shape.holes)
+            reader: Reader = (prefix + name, shape, side_by_side(slots))
             if ask is not None and self.program.role.name in message.senders:
                 player[name] = reader
             for role in self.program.seat_roles:
                 if self.program.may_hear(role, message):
                     readers.setdefault(role, []).append(reader)
         events = frozenset(event for event, _ in answers.choices() if event.startswith("."))
-        return Layer(prefix, audience, {role: tuple(found) for role, found in readers.items()}, player, events)
+        by_role = {role: tuple(found) for role, found in readers.items()}
+        return Layer(prefix, audience, by_role, player, events, parses=self.program.parses)
 
     def moments(self, answers: Answers) -> tuple[tuple[str, bool, Value], ...]:
         """Compile the clocks beside the limit: (event, whether it repeats, how long)."""
@@ -316,14 +338,17 @@ class _Builder:
         return (*listed("after", answers.after), *listed("every", answers.every))
 
     def seconds(self, expression: Expression) -> Value:
-        """Compile a limit of time to a closure that gives its seconds; nearly always it is a setting, and known now."""
+        """Compile a limit to a closure that gives its seconds."""
         value = self.scope.value(expression)
+        return lambda slots: duration(value(slots))
+
+    def known_seconds(self, expression: Expression) -> float | None:
+        """Return the seconds of a limit that is a setting; None if they are known only when it runs."""
         if isinstance(expression, Name) and expression.name not in self.table.slot_of:
             setting = self.program.spec.settings.get(expression.name)
             if setting is not None and type(setting.value) in (int, float):
-                seconds = duration(setting.value)
-                return lambda slots: seconds
-        return lambda slots: duration(value(slots))
+                return duration(setting.value)
+        return None
 
     # -- nodes -------------------------------------------------------------------------------------------------------
 
@@ -351,9 +376,10 @@ class _Builder:
         elif kind == WAIT and state.ask is None:
             node.awaits = self.partner()
         if state.within is not None:
-            node.within = self.seconds(state.within)
+            node.seconds = self.known_seconds(state.within)
+            node.within = self.seconds(state.within) if node.seconds is None else None
         node.moments = self.moments(state.answers)
-        node.timed = kind == WAIT or node.within is not None or bool(node.moments)
+        node.timed = kind == WAIT or state.within is not None or bool(node.moments)
         if state.run is not None:
             node.run = (state.run.path, self.arguments(state.run.arguments or ()))
         if state.ask is not None:

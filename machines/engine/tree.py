@@ -20,7 +20,7 @@ from machines.effects import Send as SendEffect
 from machines.engine import doors, loops
 from machines.engine.frames import LOST, FailedError, Frame, Moment, Seat
 from machines.engine.steps import duration, peers
-from machines.engine.table import ACCEPT, AGAIN, CALL, CHOICE, ENTER, FINAL, PASS, WAIT, Layer, Node, Program
+from machines.engine.table import ACCEPT, AGAIN, CALL, CHOICE, ENTER, FINAL, PASS, WAIT, Layer, Node, Places, Program
 from machines.values import Peer, Record
 
 SILENT_STEPS_MAX = 10_000  # A spec that passes on so often without waiting will never wait; 10,000 take about 5 ms.
@@ -68,8 +68,7 @@ class Tree:
         if type(receivers) is Peer:  # by far the most frequent
             seat = self.seats[receivers.number]
             if not (seat.lost or seat.dropped):
-                data = seat.framer.wrap(self.program.codec.encode(value))
-                self.effects.append(SendEffect(receivers.number, data, message))
+                self.effects.append(SendEffect(receivers.number, self.program.codec.pack(value), message))
                 return
         framed: bytes | None = None
         for peer in peers(receivers):
@@ -78,7 +77,7 @@ class Tree:
                 self.effects.append(Note("info", f"{message} is not sent: the peer is gone", peer.number))
                 continue
             if framed is None:
-                framed = seat.framer.wrap(self.program.codec.encode(value))
+                framed = self.program.codec.pack(value)
             self.effects.append(SendEffect(peer.number, framed, message))
 
     def drop(self, peer: Peer, why: str) -> None:
@@ -100,7 +99,7 @@ class Tree:
         event: str,
         peer: Peer | None,
         reason: str | None = None,
-        slots_of_holes: tuple[int, ...] = (),
+        places: Places = (),
         holes: tuple[Any, ...] = (),
     ) -> bool:
         """Take the first branch of an event that may be taken; return False if none may.
@@ -122,8 +121,11 @@ class Tree:
                 # Whoever leaves a parallel loop half way keeps what its items have returned so far.
                 loops.fold(self, frame, frame.loop, sorted(frame.loop.results))
                 folded = slots[:]
-            for slot, hole in zip(slots_of_holes, holes):  # noqa: B905 - both are made from one shape
-                slots[slot] = hole
+            if type(places) is slice:
+                slots[places] = holes
+            else:
+                for slot, hole in zip(places, holes, strict=True):
+                    slots[slot] = hole
             if table.peer_slot and (peer is not None or reason not in (None, "failed")):
                 slots[table.peer_slot] = peer  # a fault without a peer, such as an empty group's, says so
             if reason is not None and table.reason_slot:
@@ -142,6 +144,7 @@ class Tree:
         code = frame.next
         if code == ENTER:
             self.leave(frame)
+            frame.node = node
             self.work.append(frame)
         else:
             if folded is not None:  # the loop goes on, and folds its results itself when all are there
@@ -205,6 +208,7 @@ class Tree:
             return
         self.transitions.append((frame, state, ".then", frame._state))
         self.leave(frame)
+        frame.node = node
         self.work.append(frame)
 
     def failed(self, frame: Frame, error: Exception, where: str, beyond: Layer | None = None) -> None:
@@ -335,18 +339,26 @@ class Tree:
             if self.steps > SILENT_STEPS_MAX:
                 self.failed(frame, FailedError(TOO_SILENT), "passing on")
                 continue
-            self._enter(frame)
+            if frame.parked is not None:
+                self._unpark(frame)
+            if frame.node.kind == FINAL:
+                self._finish(frame)
+            else:
+                self._enter(frame)
+
+    def _unpark(self, frame: Frame) -> None:
+        """Close the sign-ups under way, unless this state is an accept that goes on with them or may lead to one."""
+        node = frame.node
+        if node.kind != PASS and (node.accept is None or node.accept.slot != frame.parked_for):
+            parked, frame.parked = frame.parked, None
+            self.close_pending(parked or {})
 
     def _enter(self, frame: Frame) -> None:
-        node = frame.table.nodes[frame._state]
-        frame.node = node
-        frame.entered = self.now
+        node = frame.node
         kind = node.kind
-        if frame.parked is not None and kind != PASS and (node.accept is None or node.accept.slot != frame.parked_for):
-            parked, frame.parked = frame.parked, None
-            self.close_pending(parked)
-        if kind == FINAL:
-            self._finish(frame)
+        frame.entered = self.now
+        if kind == PASS and node.entry is None:
+            self.run_then(frame)
             return
         slots = frame.slots
         saved = slots[:]
@@ -398,11 +410,12 @@ class Tree:
         self.serial += 1
         frame.serial = self.serial
         deadline = inf
-        if node.within is not None:
+        if node.seconds is not None:
+            deadline = self.now + node.seconds
+        elif node.within is not None:
             deadline = self.now + node.within(frame.slots)
-        elif node.kind == WAIT and frame.default_within is not None:
-            owner, limit = frame.default_within
-            deadline = self.now + limit(owner.slots)
+        elif node.kind == WAIT:
+            deadline = self.now + frame.default_seconds()
         frame.deadline = deadline
         if deadline < self.earliest:
             self.earliest = deadline
@@ -509,6 +522,7 @@ class Tree:
     def _finish(self, frame: Frame) -> None:
         """A machine has returned: hand its value to whoever called it."""
         frame.alive = False
+        frame.slots[0] = None  # so that it goes at once, not when the collector comes
         parent = frame.parent
         if parent is None:
             self.end(Ended(frame.result, None))

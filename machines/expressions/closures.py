@@ -138,14 +138,14 @@ def field(owner: Part, name: str, general: Callable[..., Any]) -> Evaluator:
             value = slots[slot]
             kind = type(value)
             try:
-                if kind is Peer:
-                    return value.fields[name]
-                if kind is Record:
-                    return value[name]
                 if kind in objects:
                     found = getattr(value, name)
                     if not callable(found):
                         return found
+                elif kind is Peer:
+                    return value.fields[name]
+                elif kind is Record:
+                    return value[name]
             except (KeyError, AttributeError):
                 pass  # said by the general operation, which knows what there is instead
             return general(value, name)

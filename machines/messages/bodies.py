@@ -17,13 +17,14 @@ import msgspec
 from machines import model
 from machines.messages.compiler import Compiler
 from machines.messages.compounds import Key, KeyedShape, ListShape
-from machines.messages.recognition import Holes, Read, reader_of
+from machines.messages.recognition import Holes, Parse, Read, parser_of, reader_of
 from machines.messages.scalars import EnumShape
 from machines.messages.shapes import MISS, Path, Shape
 from machines.messages.templates import TemplateShape
 from machines.model import Body, BodyList, BodyMap, Hole, Message, Text, TypeDeclaration, Verbatim
 
 _Make = Callable[[tuple[Any, ...]], Any]
+_Joined = Callable[..., Any]  # makes a mapping of values that are given one by one
 
 
 class MessageShape:
@@ -33,9 +34,12 @@ class MessageShape:
     order, None if no body fits; it never raises for a JSON value. ``build(values)`` returns the JSON value, arrays
     as tuples; it raises Mismatch for a value that does not fit its hole, and ValueError for too few or too many.
     ``shapes`` is what the value as a whole must be, one for each body.
+
+    The quick ways: ``pack(values)`` is ``build`` for a value that is only to be encoded as JSON, mappings as structs.
+    ``parse``, if there is one, is ``read`` for JSON text: see `machines.messages.recognition.parser_of`.
     """
 
-    __slots__ = ("build", "holes", "name", "read", "shapes")
+    __slots__ = ("build", "holes", "name", "pack", "parse", "read", "shapes")
 
     def __init__(self, message: Message, types: Mapping[str, TypeDeclaration]) -> None:
         compiler = Compiler(types)
@@ -47,9 +51,11 @@ class MessageShape:
         self.name = message.name
         self.holes = tuple(slots)
         self.shapes = tuple(body.shape for body in compiled)
-        self.build: Callable[[Sequence[Any]], Any] = compiled[0].writer()
+        self.build: Callable[[Sequence[Any]], Any] = compiled[0].writer(_mapping)
+        self.pack: Callable[[Sequence[Any]], Any] = compiled[0].writer(_struct)
         readers = [body.reader() for body in compiled]
         self.read: Read = readers[0] if len(readers) == 1 else _first_of(readers)
+        self.parse: Parse | None = compiled[0].parser() if len(compiled) == 1 else None
 
     def why_not(self, value: Any) -> str:
         """Return what keeps a value from being this message, in the body that it comes closest to; for people."""
@@ -126,35 +132,42 @@ class _Compiled:
         """Return the closure that takes the holes out of a value."""
         return reader_of(self.body, self._shape, self.slots, self.defaults)
 
-    def writer(self) -> Callable[[Sequence[Any]], Any]:
-        """Return the closure that builds the value from the values of the holes."""
+    def parser(self) -> Parse | None:
+        """Return the closure that takes the holes out of a JSON text, if there is one."""
+        return parser_of(self.body, self._shape, self.slots)
+
+    def writer(self, joined: Callable[[Sequence[str]], _Joined]) -> Callable[[Sequence[Any]], Any]:
+        """Return the closure that builds the value from the values of the holes; ``joined`` makes mappings."""
         literals: list[Any] = []
-        make = self._make(self.body, (), literals)
+        make = self._make(self.body, (), literals, joined)
         constants = tuple(literals)
         holes = list(model.holes(self.body))
         shapes = [self._shape(hole) for hole in holes]
         places = list(_paths(self.body, ()))
-        freeze = _native_freeze(shapes)
+        holder = _holder(shapes)
         takes = [shape.take for shape in shapes]
         constant = make(constants) if not holes else None
+        convert, refused, as_tuple = msgspec.convert, msgspec.ValidationError, msgspec.structs.astuple
 
         def build(values: Sequence[Any]) -> Any:
             if len(values) != len(takes):
                 raise ValueError(f"this message has {len(takes)} holes, but {len(values)} values were given")
             if not takes:
                 return constant
-            frozen = freeze(values)
-            if frozen is None:
-                found = [take(value) for take, value in zip(takes, values, strict=True)]
-                for index, taken in enumerate(found):
-                    if taken is MISS:
-                        raise shapes[index].fault(values[index], places[index])
-                frozen = tuple(found)
-            return make(frozen + constants)
+            if holder is not None:
+                try:
+                    return make(as_tuple(convert(values, holder)) + constants)
+                except refused:
+                    pass  # msgspec refuses 1.0 where an int stands, and cannot say where in our words
+            found = [take(value) for take, value in zip(takes, values, strict=True)]
+            for index, taken in enumerate(found):
+                if taken is MISS:
+                    raise shapes[index].fault(values[index], places[index])
+            return make((*found, *constants))
 
         return build
 
-    def _make(self, body: Body, path: Path, literals: list[Any]) -> _Make:
+    def _make(self, body: Body, path: Path, literals: list[Any], joined: Callable[[Sequence[str]], _Joined]) -> _Make:
         """Return the closure that puts values into a body. It is given those of the holes, then the literals."""
         match body:
             case Hole() | Verbatim():
@@ -164,19 +177,23 @@ class _Compiled:
                 slots = [self.slots[part.name] for part in parts if isinstance(part, Hole)]
                 return lambda values: template.write([values[slot] for slot in slots], path)
             case BodyList(items):
-                return self._make_all([(index, item) for index, item in enumerate(items)], path, literals)
+                return self._make_all([(index, item) for index, item in enumerate(items)], path, literals, joined)
             case BodyMap(pairs):
-                names = [name for name, _ in pairs]
-                make_values = self._make_all(pairs, path, literals)
-                return lambda values: dict(zip(names, make_values(values), strict=True))
+                join = joined([name for name, _ in pairs])
+                make_values = self._make_all(pairs, path, literals, joined)
+                return lambda values: join(*make_values(values))
 
     def _make_all(
-        self, parts: Sequence[tuple[int | str, Body]], path: Path, literals: list[Any]
+        self,
+        parts: Sequence[tuple[int | str, Body]],
+        path: Path,
+        literals: list[Any],
+        joined: Callable[[Sequence[str]], _Joined],
     ) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
         flat = [body for _, body in parts if isinstance(body, Hole | Verbatim)]
         if len(flat) == len(parts) > 1:
             return itemgetter(*[self._index(body, literals) for body in flat])
-        makes = [self._make(body, (*path, key), literals) for key, body in parts]
+        makes = [self._make(body, (*path, key), literals, joined) for key, body in parts]
         return lambda values: tuple([make(values) for make in makes])
 
     def _index(self, body: Hole | Verbatim, literals: list[Any]) -> int:
@@ -186,23 +203,27 @@ class _Compiled:
         return len(self.slots) + len(literals) - 1
 
 
-def _native_freeze(shapes: Sequence[Shape]) -> Callable[[Sequence[Any]], tuple[Any, ...] | None]:
-    """Return the function that freezes the values of all holes by msgspec, None where msgspec refuses or cannot say."""
+def _mapping(names: Sequence[str]) -> _Joined:
+    return lambda *values: dict(zip(names, values, strict=True))
+
+
+def _struct(names: Sequence[str]) -> _Joined:
+    """Return a struct's class: made and encoded in half the time of a dict."""
+    if not all(name.isprintable() and '"' not in name and "\\" not in name for name in names):
+        return _mapping(names)
+    fields = [(f"f{index}", Any) for index, _ in enumerate(names)]
+    keys = {f"f{index}": name for index, name in enumerate(names)}
+    return msgspec.defstruct("Mapping", fields, rename=keys, gc=False)
+
+
+def _holder(shapes: Sequence[Shape]) -> type[msgspec.Struct] | None:
+    """Return the struct into which msgspec freezes the values of all holes, None if it cannot."""
     natives = [shape.native() for shape in shapes]
     if MISS in natives or len(natives) < 2:
-        return lambda values: None
+        return None
     # A struct keeps its compiled type; given the bare type, msgspec.convert would compile it for each message.
     fields = [(f"f{index}", native) for index, native in enumerate(natives)]
-    holder = msgspec.defstruct("Holes", fields, array_like=True, gc=False)
-    convert, refused, as_tuple = msgspec.convert, msgspec.ValidationError, msgspec.structs.astuple
-
-    def freeze(values: Sequence[Any]) -> tuple[Any, ...] | None:
-        try:
-            return as_tuple(convert(values, holder))
-        except refused:
-            return None
-
-    return freeze
+    return msgspec.defstruct("Holes", fields, array_like=True, gc=False)
 
 
 def _paths(body: Body, path: Path) -> Iterator[Path]:

@@ -4,17 +4,21 @@ Reading is where a server spends its time on a message. So a body of lists and m
 checks all of it in one call, 0.4 us for a move. What msgspec refuses, and what it has no word for, is looked at by
 closures that know every rule (1.4 us). Where msgspec accepts, the closures accept too, with an equal result; a test
 draws values to show it.
+
+Where the struct says all there is to say, the bytes can be parsed straight into it: 0.4 us where parsing first and
+looking afterwards take 2 (`parser_of`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
 from machines import model
+from machines.messages.scalars import TextShape
 from machines.messages.shapes import MISS, Shape, Take
 from machines.messages.templates import TemplateShape
 from machines.model import Body, BodyList, BodyMap, Hole, Text, Verbatim
@@ -22,6 +26,8 @@ from machines.values import Record
 
 Holes = tuple[Any, ...]
 Read = Callable[[Any], Holes | None]
+Parse = Callable[[bytes], Holes | None]
+INT_DIGITS = 19  # of the longest whole number of 64 bits
 _Fill = Callable[[Any, list[Any]], bool]  # takes holes out of a value, into their slots
 
 
@@ -52,6 +58,37 @@ def reader_of(body: Body, shape_of: Callable[[Body], Shape], slots: Mapping[str,
         if made is not MISS:
             return _struct_reader(body, made, structs, slots, exact)
     return exact
+
+
+def parser_of(body: Body, shape_of: Callable[[Body], Shape], slots: Mapping[str, int]) -> Parse | None:
+    """Return the closure that takes the holes out of a JSON text, or None for a body that cannot be read so.
+
+    It returns None wherever it is not certain; the codec and ``reader_of`` must then be asked. What it does return is
+    what they give. It knows nothing of the wire's limits: the text must be neither longer nor deeper than they allow,
+    and they must allow numbers of INT_DIGITS digits.
+    """
+    if not isinstance(body, BodyList | BodyMap) or not slots or len(list(model.holes(body))) != len(slots):
+        return None
+    structs = _Structs(shape_of)
+    made = structs.of(body, "")
+    if made is MISS or not structs.closed:
+        return None
+    decode = msgspec.json.Decoder(made).decode
+    take_holes = _hole_taker(structs, slots)
+    colons = structs.keys
+    refused = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+    def parse(raw: bytes) -> Holes | None:
+        # All keys are there, or msgspec refuses. So if there are as many colons as keys, no key is there twice.
+        if raw.count(b":") != colons:
+            return None
+        try:
+            found = decode(raw)
+        except refused:
+            return None
+        return take_holes(found)
+
+    return parse
 
 
 # -- exactly ---------------------------------------------------------------------------------------------------------
@@ -140,12 +177,16 @@ class _Structs:
     """Makes msgspec structs of lists and mappings, and notes where in them the holes are.
 
     A hole whose type msgspec has no word for is let in as it is, and noted with the take that it still needs.
+    ``keys`` counts the keys of mappings. ``closed`` says that nothing is left to be looked for in the bytes: no key may
+    be missing, and no number is without bounds.
     """
 
     def __init__(self, shape_of: Callable[[Body], Shape]) -> None:
         self.shape_of = shape_of
         self.paths: dict[str, str] = {}
         self.takes: dict[str, Take] = {}
+        self.keys = 0
+        self.closed = True
 
     def of(self, body: Body, path: str) -> Any:
         """Return the type of a body, MISS if it holds a text with holes, a fraction, or a key msgspec cannot have."""
@@ -156,7 +197,10 @@ class _Structs:
                 native = shape.native()
                 if native is MISS:
                     self.takes[name] = shape.take
-                return Any if native is MISS else native
+                    native = str if isinstance(shape, TextShape) else Any
+                if body.optional or _mentions(native, (float, Any)):
+                    self.closed = False
+                return native
             case Verbatim():
                 return self.shape_of(body).native()
             case Text():
@@ -176,6 +220,9 @@ class _Structs:
                 return MISS
             keys[name] = key
             fields.append((name, inner, *self._default(body)))
+            if not array:
+                self.keys += 1
+                self.closed = self.closed and ":" not in key
         # Fields without a default come first in a struct; the keys of a mapping may come in any order.
         fields.sort(key=len)
         rename = None if array else keys
@@ -195,11 +242,7 @@ def _struct_reader(
 
     A message that is not meant is refused by the first look (0.1 us); msgspec takes 0.9 us to refuse.
     """
-    ordered = sorted(slots, key=slots.__getitem__)
-    paths = [structs.paths[name] for name in ordered]
-    get = attrgetter(*paths)
-    single = len(paths) == 1
-    takes = [(slots[name], take) for name, take in structs.takes.items()]
+    take_holes = _hole_taker(structs, slots)
     if isinstance(body, BodyList):
         classes: tuple[type, type] = (list, tuple)
         low = high = len(body.items)
@@ -224,14 +267,25 @@ def _struct_reader(
         if where is not None and (value.get(where) if keyed else value[where]) != word:
             return None
         try:
-            found = get(convert(value, struct))
+            found = convert(value, struct)
         except refused:
             return exact(value)
-        if single:
-            found = (found,)
-        if not takes:
-            return found
-        values = list(found)
+        return take_holes(found)
+
+    return read
+
+
+def _hole_taker(structs: _Structs, slots: Mapping[str, int]) -> Callable[[Any], Holes | None]:
+    """Return what takes the holes out of a struct, in their order; it returns None if one is not what it should be."""
+    paths = [structs.paths[name] for name in sorted(slots, key=slots.__getitem__)]
+    get = attrgetter(*paths)
+    takes = [(slots[name], take) for name, take in structs.takes.items()]
+    if len(paths) > 1 and not takes:
+        return get
+    single = len(paths) == 1
+
+    def take_holes(struct: Any) -> Holes | None:
+        values = [get(struct)] if single else list(get(struct))
         for slot, take in takes:
             taken = take(values[slot])
             if taken is MISS:
@@ -239,4 +293,9 @@ def _struct_reader(
             values[slot] = taken
         return tuple(values)
 
-    return read
+    return take_holes
+
+
+def _mentions(native: Any, unbounded: tuple[Any, ...]) -> bool:
+    """Return whether a type is one of these or has one within."""
+    return native in unbounded or any(_mentions(part, unbounded) for part in get_args(native))

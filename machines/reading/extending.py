@@ -2,7 +2,7 @@
 
     protocol, title           the child's
     wire, settings, types     key by key
-    also                      message by message
+    also                      message by message; a body that is replaced takes its other bodies with it
     messages                  message by message, whoever sent it before
     rules, urgent             both lists together
     connects                  the child's if it has one
@@ -27,6 +27,12 @@ def extend(base: MapNode, child: MapNode) -> MapNode:
     for key, value in base.pairs:
         if key.text not in ("protocol", "title", "extends"):
             merged[key.text] = (key, value)
+    if "also" in merged:
+        # Other bodies of a message go with its body: one that the child replaces takes them with it.
+        key, also = merged["also"]
+        if isinstance(also, MapNode):
+            given = {name.text for _, listed in _pairs_of(child, "messages") for name, _ in _pairs(listed)}
+            merged["also"] = (key, MapNode(tuple(pair for pair in also.pairs if pair[0].text not in given), also.place))
     for key, value in child.pairs:
         before = merged.get(key.text)
         if key.text == "extends":
@@ -34,6 +40,14 @@ def extend(base: MapNode, child: MapNode) -> MapNode:
         lay = _LAYERS.get(key.text)
         merged[key.text] = (key, lay(before[1], value) if lay is not None and before is not None else value)
     return MapNode(tuple(merged.values()), child.place)
+
+
+def _pairs(node: Node | None) -> tuple[tuple[ScalarNode, Node], ...]:
+    return node.pairs if isinstance(node, MapNode) else ()
+
+
+def _pairs_of(node: MapNode, key: str) -> tuple[tuple[ScalarNode, Node], ...]:
+    return _pairs(node.get(key))
 
 
 def _replaced(_: Node, child: Node) -> Node:

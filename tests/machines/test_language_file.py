@@ -236,6 +236,7 @@ def test_expressions_call_the_functions_of_the_modules_under_rules() -> None:
 
     module = ModuleType("tsuro")
     module.twice = twice  # type: ignore[attr-defined]
+    module.__all__ = ["twice"]  # type: ignore[attr-defined]
     text = """
         rules: [tsuro]
         messages: {}

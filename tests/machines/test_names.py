@@ -294,6 +294,20 @@ CASES = [
         good=(("window", "open"), ("window", "open")),
         at="elapsed: 10 s",
     ),
+    Case(
+        "a sign-up whose field is one that every peer has",
+        "A312",
+        bad=(("HELLO: {return: {name: name}}", "HELLO: {return: {number: name}}"),),
+        good=(("HELLO: {return: {name: name}}", "HELLO: {return: {shirt: name}}"),),
+        at="HELLO: {return: {number",
+    ),
+    Case(
+        "a seat's further field likewise",
+        "A312",
+        bad=(("        within: window\n", "        within: window\n        seated: {let: {peer.fields: 1}}\n"),),
+        good=(("        within: window\n", "        within: window\n        seated: {let: {peer.token: 1}}\n"),),
+        at="seated: {let: {peer.fields",
+    ),
 ]  # fmt: skip
 
 
