@@ -24,12 +24,12 @@ def play(port: int, players: int) -> int:
     moves = 0
     while poll.get_map():
         for key, _ in poll.select():
-            connection, waiting = key.fileobj, key.data
-            assert isinstance(connection, socket.socket), "only sockets are registered"
-            chunk = connection.recv(65536)
+            peer, waiting = key.fileobj, key.data
+            assert isinstance(peer, socket.socket), "only sockets are registered"
+            chunk = peer.recv(65536)
             if not chunk:
-                poll.unregister(connection)
-                connection.close()
+                poll.unregister(peer)
+                peer.close()
                 continue
             waiting += chunk
             while (end := waiting.find(b"\n")) >= 0:
@@ -38,9 +38,7 @@ def play(port: int, players: int) -> int:
                 if asked is not None:
                     turn = int(asked[2])
                     tile = (10 + turn % 4, turn % 10)
-                    connection.sendall(
-                        b'["place", "%b", %d, {"tile": %d, "x": %d, "y": 4}]\n' % (asked[1], turn, *tile)
-                    )
+                    peer.sendall(b'["place", "%b", %d, {"tile": %d, "x": %d, "y": 4}]\n' % (asked[1], turn, *tile))
                     moves += 1
     return moves
 

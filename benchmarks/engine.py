@@ -138,7 +138,9 @@ class Counted(ModuleType):
     def __init__(self, module: ModuleType) -> None:
         super().__init__(module.__name__)
         self.calls: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
-        for name, function in rules_functions(module).items():
+        functions = rules_functions(module)
+        self.__all__ = list(functions)
+        for name, function in functions.items():
             setattr(self, name, self._noting(function))
 
     def _noting(self, function: Callable[..., Any]) -> Callable[..., Any]:

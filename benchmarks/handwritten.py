@@ -226,7 +226,11 @@ async def serve_tasks(batches: Batches, turns: int, on_port: Callable[[int], Non
         hall = Hall(batches, tasks, turns)
         listener = await listen("127.0.0.1", 0, tasks)
         on_port(listener.port)
-        await listener.serve(lambda connection: tasks.start_soon(hall.sign_up, Caller(connection)))
+
+        def admit(connection: Connection) -> None:
+            tasks.start_soon(hall.sign_up, Caller(connection))
+
+        await listener.serve(admit)
         await anyio.sleep_forever()
 
 

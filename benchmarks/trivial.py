@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-GAME = "game:0f8fad5b-d9cb-469f-a165-70867728950e"
+GAME = "game-0f8fad5b-d9cb-469f-a165-70867728950e"
 BOARD = tuple(tuple(range(10 + row, 20 + row)) for row in range(10))
 TILES = (10, 11, 12, 13)
 

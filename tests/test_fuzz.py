@@ -110,22 +110,21 @@ def changed(draw: Any, value: Any) -> Any:
 @st.composite
 def bytes_about(draw: Any, right: Any) -> bytes:
     """Draw bytes to send when ``right`` would be right."""
+    data = line(right)
     match draw(st.integers(0, 9)):
         case 0:
-            return draw(st.binary(max_size=40))
+            return bytes(draw(st.binary(max_size=40)))
         case 1:
-            return draw(st.sampled_from(JUNK))
+            return bytes(draw(st.sampled_from(JUNK)))
         case 2:
             return line(draw(values))
         case 3:
-            return line(right) * draw(st.integers(1, 3))
+            return data * int(draw(st.integers(1, 3)))
         case 4:
-            data = line(right)
             return data[: draw(st.integers(0, len(data)))]
         case 5:
-            data = bytearray(line(right))
-            data[draw(st.integers(0, len(data) - 1))] = draw(st.integers(0, 255))
-            return bytes(data)
+            at = draw(st.integers(0, len(data) - 1))
+            return data[:at] + bytes([draw(st.integers(0, 255))]) + data[at + 1 :]
     return line(draw(changed(right)))
 
 

@@ -136,7 +136,7 @@ async def test_two_wait_for_a_third_as_long_as_it_takes_or_as_it_is_set() -> Non
 async def test_who_comes_when_the_table_is_full_or_playing_is_closed_at_once() -> None:
     async with memory_table() as table:
         guests = await seat(table, ["ann", "bob", "cyd"])
-        await table.until(lambda: bool(table.moments("INIT_REQ")))
+        await table.until_sent("INIT_REQ", 1)
         late = Guest("dee", await table.connect())
         moment = anyio.current_time()
         assert await late.hear() is END

@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
-from anyio.abc import SocketAttribute, SocketStream
+from anyio.abc import SocketAttribute, SocketStream, TaskStatus
 
 from machines.effects import Ended
 from machines.values import freeze
@@ -91,26 +91,40 @@ class Reciter:
         pass
 
 
+async def serve_one(
+    talk: Callable[[SocketStream], Awaitable[None]], *, task_status: TaskStatus[int] = anyio.TASK_STATUS_IGNORED
+) -> None:
+    """Listen by hand, tell the port, and talk with the first who comes."""
+    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as bound:
+        listener: Any = bound.listeners[0]
+        task_status.started(bound.extra(SocketAttribute.local_port))
+        async with await listener.accept() as stream:
+            await talk(stream)
+
+
+async def visit(
+    talk: Callable[[SocketStream], Awaitable[None]], name: Any, answers: list[Any], *, stock: bool
+) -> Ended:
+    """Let our client join a server that is played by hand; return how it ended."""
+    with anyio.fail_after(REAL_SECONDS_MAX):
+        async with anyio.create_task_group() as tasks:
+            port = await tasks.start(serve_one, talk)
+            addresses = {"server": ("127.0.0.1", port)}
+            return await join(tsuro("client"), addresses, Reciter(answers), my={"name": name}, stock=stock)
+    raise AssertionError("it ends, or the time is up")
+
+
 class RecordedServer:
-    """The recorded server by hand: for one client, it says what it said and expects what it was told."""
+    """The recorded server by hand: it says what it said to one client, and hears what it was told."""
 
     def __init__(self, lines: tuple[Line, ...], *, piece: int, together: bool) -> None:
         self.lines = lines
         self.piece = piece
         self.together = together
-        self.port = 0
         self.told: list[Any] = []
-        self.ready = anyio.Event()
 
-    async def run(self) -> None:
-        """Serve one client to the end, and wait until it has closed."""
-        async with await anyio.create_tcp_listener(local_host="127.0.0.1") as bound:
-            self.port = bound.extra(SocketAttribute.local_port)
-            self.ready.set()
-            async with await bound.listeners[0].accept() as stream:
-                await self._talk(stream)
-
-    async def _talk(self, stream: SocketStream) -> None:
+    async def talk(self, stream: SocketStream) -> None:
+        """Say all that was recorded, each when it was its turn, and wait until the client has closed."""
         waiting = bytearray()
         unsaid: list[bytes] = []
         for who, value in self.lines:
@@ -129,19 +143,6 @@ class RecordedServer:
                 await stream.send(data[at : at + self.piece])
 
 
-async def recite(lines: tuple[Line, ...], stock: bool, *, piece: int, together: bool) -> tuple[list[Any], Ended]:
-    """Let our client play against a recorded server; return what it said, and how it ended."""
-    server = RecordedServer(lines, piece=piece, together=together)
-    name, *answers = [value for who, value in lines if who == "c2s"]
-    with anyio.fail_after(REAL_SECONDS_MAX):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(server.run)
-            await server.ready.wait()
-            addresses = {"server": ("127.0.0.1", server.port)}
-            ended = await join(tsuro("client"), addresses, Reciter(answers), my={"name": name}, stock=stock)
-    return server.told, ended
-
-
 @needs_shared
 @pytest.mark.parametrize(
     ("games", "piece", "together"),
@@ -153,9 +154,11 @@ async def test_our_client_says_to_the_recorded_server_what_the_recorded_clients_
 ) -> None:
     for game in games:
         for lines in recorded(game):
-            told, ended = await recite(lines, stock, piece=piece, together=together)
+            server = RecordedServer(lines, piece=piece, together=together)
+            name, *answers = [value for who, value in lines if who == "c2s"]
+            ended = await visit(server.talk, name, answers, stock=stock)
 
-            assert told == [value for who, value in lines if who == "c2s"]
+            assert server.told == [value for who, value in lines if who == "c2s"]
             winners, losers, _ = lines[-1][1]
             assert ended == Ended(freeze({"winners": winners, "losers": losers}), None)
 
@@ -188,26 +191,13 @@ async def test_our_client_ends_with_a_clear_failure_when_its_server_misbehaves(
     misbehave: Callable[[SocketStream], Awaitable[None]], why: str, stock: bool
 ) -> None:
     """What it says to each misdeed at each wait is tried in memory; here is what takes real bytes."""
-    ready = anyio.Event()
-    port = 0
 
-    async def serve_badly() -> None:
-        nonlocal port
-        async with await anyio.create_tcp_listener(local_host="127.0.0.1") as bound:
-            port = bound.extra(SocketAttribute.local_port)
-            ready.set()
-            async with await bound.listeners[0].accept() as stream:
-                assert await next_line(stream, bytearray()) == b'"ann"'
-                await stream.send(line("white"))
-                await misbehave(stream)
+    async def talk(stream: SocketStream) -> None:
+        assert await next_line(stream, bytearray()) == b'"ann"'
+        await stream.send(line("white"))
+        await misbehave(stream)
 
-    with anyio.fail_after(REAL_SECONDS_MAX):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(serve_badly)
-            await ready.wait()
-            ended = await join(
-                tsuro("client"), {"server": ("127.0.0.1", port)}, Reciter([]), my={"name": "ann"}, stock=stock
-            )
+    ended = await visit(talk, "ann", [], stock=stock)
 
     assert ended.value is None
     assert ended.failed is not None
@@ -245,7 +235,7 @@ async def test_a_server_and_its_clients_play_a_whole_game_the_same_by_every_way(
     async with tcp_table(stock=stock, seed=SEED, **settings) as table, anyio.create_task_group() as clients:
         for number, kind in enumerate(kinds):
             clients.start_soon(play, f"p{number}", kind)
-            await table.until(lambda number=number: len(table.moments("TOKEN")) > number)
+            await table.until_sent("TOKEN", number + 1)
 
     assert table.ended == Ended(result, None)
     assert [(peer, json.loads(data)) for peer, data in table.sent] == said

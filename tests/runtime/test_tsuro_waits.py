@@ -147,7 +147,7 @@ class Culprit(Guest):
                     self.then = await MISDEEDS[self.misdeed].act(self, self.answered[-1])
         elif at is At.WINDOW and value == self.token:
             if not MISDEEDS[self.misdeed].over_tcp:
-                await self.table.until(lambda: len(self.table.moments("TOKEN")) == 3)
+                await self.table.until_sent("TOKEN", 3)
             self.then = await MISDEEDS[self.misdeed].act(self, GUESS)
         elif at is At.END and isinstance(value, list):
             self.then = await MISDEEDS[self.misdeed].act(self, self.answered[-1])
@@ -366,7 +366,7 @@ async def sit_down(table: Table, wait: Wait, misdeed: str, tasks: TaskGroup) -> 
         assert not culprit.done.is_set() or not MISDEEDS[misdeed].late, "nobody waits for who does not sign up"
         await culprit.done.wait()
         return culprit, guests + await seat(table, ["cyd"], thinks=thinks)
-    await table.until(lambda: len(table.moments("TOKEN")) == wait.seat + 1)
+    await table.until_sent("TOKEN", wait.seat + 1)
     if wait.at is At.WINDOW and over_tcp:
         await table.until(lambda: table.noted(expected_log(wait.at, misdeed), wait.seat))
     guests += await seat(table, names[wait.seat : 2], thinks=thinks)
@@ -421,6 +421,9 @@ async def test_who_breaks_a_wait_harms_nobody_else(
         assert len(table.asked(number)) == expected_requests(WAITS[wait], misdeed)
     if outcome is not Outcome.NOTHING:
         assert f"peer {number}: {expected_log(at, misdeed)}" in caplog.text
+
+    if misdeed == "10 MB of lines" and outcome is Outcome.EXPELLED:
+        assert table.noted("its inbox is full: reading stops", number)
 
     # Nobody waits longer than the limits say.
     if not over_tcp:

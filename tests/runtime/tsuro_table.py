@@ -75,6 +75,10 @@ class Table:
         while not true():
             await self._news.wait()
 
+    async def until_sent(self, message: str, count: int) -> None:
+        """Wait until messages of a name were sent so often."""
+        await self.until(lambda: len(self.moments(message)) >= count)
+
     @property
     def sent(self) -> list[tuple[int, bytes]]:
         """Return every message sent so far, with the peer's number, in order."""
