@@ -53,7 +53,8 @@ class State(msgspec.Struct, tag="state"):
     game: str
     turn: int
     board: tuple[tuple[int, ...], ...]
-    tiles: tuple[int, ...]
+    hand: tuple[tuple[str, ...], ...]
+    news: str
 
 
 class Over(msgspec.Struct, array_like=True, tag="over"):
@@ -68,7 +69,7 @@ Failed = (msgspec.MsgspecError, UnicodeDecodeError, EOFError)
 
 def request(table: trivial.Table) -> bytes:
     """Return the message that asks for a move."""
-    return encode(State(table.game, table.turn, trivial.board(table), table.tiles)) + b"\n"
+    return encode(State(table.game, table.turn, trivial.board(table), table.hand, table.news)) + b"\n"
 
 
 def judged(table: trivial.Table, line: bytes) -> trivial.Table:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 GAME = "game-0f8fad5b-d9cb-469f-a165-70867728950e"
-BOARD = tuple(tuple(range(10 + row, 20 + row)) for row in range(10))
+BOARD = tuple(tuple(range(10 + row, 16 + row)) for row in range(6))
 TILES = (10, 11, 12, 13)
+HAND = (("A", "E", "B", "F", "C", "G", "D", "H"), ("A", "B", "C", "D", "E", "F", "G", "H"))
+NEWS = "the last tile was laid by the other player, who has the longer road now: ten squares of it, two of them twice"
 
 __all__ = ["board", "may_place", "over", "pairs", "place", "start", "stop"]
 
@@ -17,12 +19,14 @@ __all__ = ["board", "may_place", "over", "pairs", "place", "start", "stop"]
 class Table:
     """How far a game is: ``turn`` of ``turns``, and where the last tile was put."""
 
+    game: ClassVar[str] = GAME
+    hand: ClassVar[tuple[tuple[str, ...], ...]] = HAND
+    news: ClassVar[str] = NEWS
+
     turn: int
     turns: int
     x: int = 0
     y: int = 0
-    game: str = GAME
-    tiles: tuple[int, ...] = TILES
 
 
 def start(turns: int) -> Table:
@@ -42,7 +46,7 @@ def board(table: Table) -> tuple[tuple[int, ...], ...]:
 
 def may_place(table: Table, game: str, turn: int, tile: int, x: int, y: int) -> bool:
     """Whether a player may put this tile there now."""
-    return game == table.game and turn == table.turn and tile in table.tiles and 0 <= x < 10 and 0 <= y < 10
+    return game == table.game and turn == table.turn and tile in TILES and 0 <= x < 10 and 0 <= y < 10
 
 
 def place(table: Table, tile: int, x: int, y: int) -> Table:

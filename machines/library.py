@@ -141,7 +141,10 @@ def _finish(
 
 
 def _tree(raw: bytes | str, file: str, folder: Path | None, above: tuple[Path, ...], problems: Problems) -> Node | None:
-    """Return the tree of a spec, laid over the one it extends; ``above`` are the files that led here."""
+    """Return the tree of a spec, laid over the one it extends; ``above`` are the files that led here.
+
+    None if one of the two can not be had: what is left would lack all that the other has, and that is no fault of it.
+    """
     text = raw if isinstance(raw, str) else _decoded(raw, file, problems)
     node = parse_yaml(text, file, problems) if text is not None else None
     wanted = node.get("extends") if isinstance(node, MapNode) else None
@@ -149,19 +152,21 @@ def _tree(raw: bytes | str, file: str, folder: Path | None, above: tuple[Path, .
         return node
     path = _base(wanted, folder, problems)
     if path is None:
-        return node
+        return None
     if path.resolve() in above:
         problems.add(wanted.place, "A136", f"{path.stem} extends itself, in a circle", "leave one 'extends' out")
-        return node
+        return None
     if len(above) >= EXTENDS_MAX:
         problems.add(wanted.place, "A136", f"more than {EXTENDS_MAX} specs extend one another")
-        return node
+        return None
     try:
         below = _raw(path)
     except SpecNotFound as error:
         problems.add(wanted.place, "A136", str(error))
-        return node
+        return None
     base = _tree(below, _label(path), path.parent, (*above, path.resolve()), problems)
+    if base is None:
+        return None
     return extend(base, node) if isinstance(base, MapNode) else node
 
 

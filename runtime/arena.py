@@ -11,11 +11,13 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import msgspec
 from anyio.abc import TaskGroup
 
 from machines.effects import Effect, Ended
@@ -26,6 +28,7 @@ from runtime.client import Address, join
 from runtime.host import JournalWriter
 from runtime.players import Arguments, Player, derived_seed, open_player
 from runtime.server import serve
+from runtime.streams import NetworkError
 
 if TYPE_CHECKING:
     from runtime.human import Terminal
@@ -57,11 +60,15 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class GameResult:
-    """How a game ended. ``ended`` is None where no one session is the game; ``seconds`` is how long it took."""
+    """How a game ended; ``seconds`` is how long it took.
+
+    ``ended`` is None where no one session is the game; then ``sessions`` has how each player's ended, by name.
+    """
 
     ended: Ended | None
     players: tuple[Outcome, ...]
     seconds: float
+    sessions: Mapping[str, Ended] = field(default_factory=dict)
 
 
 class Paced:
@@ -83,6 +90,24 @@ class Paced:
         self._player.heard(message, holes)
 
 
+class _Shared:
+    """A journal for several listeners of one process: each of their sessions gets a number of its own."""
+
+    def __init__(self, journal: JournalWriter, numbers: dict[tuple[int, int], int], listener: int) -> None:
+        self._journal = journal
+        self._numbers = numbers
+        self._listener = listener
+
+    def write(self, *line: Any, session: int = 0, **what: Any) -> None:
+        """See `JournalWriter.write`."""
+        number = self._numbers.setdefault((self._listener, session), len(self._numbers))
+        self._journal.write(*line, session=number, **what)
+
+    def flush(self) -> None:
+        """See `JournalWriter.flush`."""
+        self._journal.flush()
+
+
 class WatchedSession(Session):
     """A session that tells of every input it was given."""
 
@@ -91,30 +116,40 @@ class WatchedSession(Session):
     def connect(self, now: float) -> tuple[int, list[Effect]]:
         """See `Session.connect`."""
         found = super().connect(now)
-        self._tell()
+        self._changed_now()
         return found
 
     def receive(self, number: int, chunk: bytes, now: float) -> list[Effect]:
         """See `Session.receive`."""
         effects = super().receive(number, chunk, now)
-        self._tell()
+        self._changed_now()
         return effects
 
     def lose(self, number: int, now: float) -> list[Effect]:
         """See `Session.lose`."""
         effects = super().lose(number, now)
-        self._tell()
+        self._changed_now()
         return effects
 
     def tick(self, now: float) -> list[Effect]:
         """See `Session.tick`."""
         effects = super().tick(now)
-        self._tell()
+        self._changed_now()
         return effects
 
-    def _tell(self) -> None:
+    def _changed_now(self) -> None:
         if self.changed is not None:
             self.changed()
+
+
+def _as_peer(index: int, observe: Callable[[Effect], None]) -> Callable[[Effect], None]:
+    """Return an onlooker for the session of one player: whoever its peer is stands as number ``index``."""
+
+    def look(effect: Effect) -> None:
+        known = getattr(effect, "peer", None) is not None
+        observe(msgspec.structs.replace(effect, peer=index) if known else effect)
+
+    return look
 
 
 def signing_up(session: Session) -> int:
@@ -149,7 +184,8 @@ async def play(
     """Play a game and return how it ended.
 
     ``server`` is the role whose session is the game, ``client`` the players' role. ``observe`` sees the effects of
-    the server's session, ``journal`` its inputs; a server with a session for each connection has no journal here.
+    the server's session, ``journal`` its inputs. A server with a session for each connection has one for each player:
+    ``observe`` then sees the player's number in ``seats`` as the peer, and the journal numbers the sessions.
     ``terminal`` is where people are asked. Players wait ``pace`` seconds before each decision, for who watches.
 
     Raises:
@@ -178,7 +214,8 @@ async def play(
     for index, seat in enumerate(seats):
         ended = game.clients.get(index, Ended(None, "it was stopped: the game was over"))
         outcomes.append(Outcome(seat.name, seat.kind, ended.value, ended.failed))
-    return GameResult(game.ended, tuple(outcomes), time.monotonic() - began)
+    sessions = {seats[index].name: ended for index, ended in sorted(game.sessions.items())}
+    return GameResult(game.ended, tuple(outcomes), time.monotonic() - began, sessions)
 
 
 class _Game:
@@ -190,6 +227,7 @@ class _Game:
         self.session: WatchedSession | None = None
         self.ended: Ended | None = None
         self.clients: dict[int, Ended] = {}
+        self.sessions: dict[int, Ended] = {}  # of a server with one for each connection, by the player's number
         self._changed = anyio.Event()
 
     def deciders(self) -> list[str]:
@@ -208,6 +246,7 @@ class _Game:
         """Start what listens, let the players join in turn, and wait for the end."""
         program = self.programs[self.server]
         shared: dict[str, Address] = {}
+        numbers: dict[tuple[int, int], int] = {}
         for role in self.programs[self.client].connects:
             if not self.programs[role].per_connection:
                 how: dict[str, Any] = {"seed": seed}
@@ -221,7 +260,9 @@ class _Game:
                     own: dict[str, Any] = {"seed": derived_seed(seat.seed, role), "my": {"name": seat.name}}
                     own["player"] = players[index, role]
                     if role == self.server:
-                        own["observe"] = observe
+                        own["observe"] = _as_peer(index, observe) if observe is not None else None
+                        own["journal"] = _Shared(journal, numbers, index) if journal is not None else None
+                        own["on_ended"] = partial(self._session_ended, index)
                     addresses[role] = await self._listen(tasks, self.programs[role], **own)
             tasks.start_soon(self._join, index, seat, addresses, players[index, self.client])
             await self._until(lambda joined=index + 1: self._seated(joined))  # type: ignore[misc]
@@ -231,6 +272,8 @@ class _Game:
                 await self._until(lambda: len(self.clients) == len(seats))
         else:
             await self._until(lambda: len(self.clients) == len(seats))
+            with anyio.move_on_after(CLIENTS_SECONDS):
+                await self._until(lambda: len(self.sessions) == len(seats))
 
     async def _listen(self, tasks: TaskGroup, program: Program, *, game: bool = False, **how: Any) -> Address:
         """Start a role that listens; return its address once the port is taken."""
@@ -255,7 +298,20 @@ class _Game:
     async def _join(self, index: int, seat: Seated, addresses: Mapping[str, Address], player: Player) -> None:
         program = self.programs[self.client]
         my = {"name": seat.name}
-        self.clients[index] = await join(program, addresses, player, seed=seat.seed, my=my, number=index + 1)
+        try:
+            ended = await join(program, addresses, player, seed=seat.seed, my=my, number=index + 1)
+        except NetworkError as error:
+            # The port is given up once the session has ended, and that is told when its last bytes are out.
+            with anyio.move_on_after(CLIENTS_SECONDS):
+                await self._until(lambda: self.ended is not None)
+            if self.ended is None:
+                raise
+            ended = Ended(None, f"the game was over before it could join: {error}")
+        self.clients[index] = ended
+        self._change()
+
+    def _session_ended(self, index: int, number: int, ended: Ended) -> None:
+        self.sessions[index] = ended
         self._change()
 
     def _made(self, *arguments: Any, **named: Any) -> WatchedSession:
@@ -268,7 +324,8 @@ class _Game:
 
     async def _until(self, holds: Callable[[], bool]) -> None:
         while not holds():
-            self._changed = anyio.Event()
+            if self._changed.is_set():
+                self._changed = anyio.Event()
             await self._changed.wait()
 
     def _seated(self, joined: int) -> bool:

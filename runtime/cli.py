@@ -11,9 +11,9 @@ from importlib.util import find_spec
 from io import TextIOWrapper
 from pathlib import Path
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
-from runtime.commands.faults import FAILED, INTERRUPTED, OK, PROBLEMS, only, sentence
+from runtime.commands.faults import FAILED, INTERRUPTED, OK, PROBLEMS, UNREAD, only, sentence
 
 OURS = ("machines", "rules", "runtime", "diagrams", "specs")
 
@@ -22,7 +22,7 @@ _HELP = (
     "SPEC is the name of a shipped protocol (see accord list) or a path to a YAML file. Results go to standard output, "
     "log and progress to standard error; every command takes --json.\n\n"
     "Exit codes: 0 all is well; 1 the run failed; 2 a spec has problems or an argument is wrong; 3 undetermined; "
-    "4 a port is in use or nobody listens there; 130 ended by Ctrl-C."
+    "4 a port is in use or nobody listens there; 130 ended by Ctrl-C; 141 nobody reads standard output any more."
 )
 
 # name -> (where it is, what it does). The lines stand here so that the help imports no command.
@@ -80,15 +80,32 @@ def _run(words: list[str]) -> int:
     try:
         code = app(words[0] if words else None)(words or ["--help"], print_error=False, exit_on_error=False)
     except CycloptsError as error:
-        print(f"accord: {' '.join(str(error).split())} (see accord --help)", file=sys.stderr)
+        print(f"accord: {_misread(error)} (see accord --help)", file=sys.stderr)
         code = PROBLEMS
     except BrokenPipeError:
-        # Whoever read our output has gone, as `head` does. Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = FAILED
+        code = UNREAD  # whoever read our output has gone, as `head` does
     except (Exception, KeyboardInterrupt, BaseExceptionGroup) as error:
         code = _told(only(error))
-    return code if isinstance(code, int) else OK
+    code = code if isinstance(code, int) else OK
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # Python would complain of what is left over once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if code == OK and not isinstance(error, BrokenPipeError):
+            print(
+                f"accord: standard output cannot be written: {os.strerror(error.errno or 0).lower()}", file=sys.stderr
+            )
+            code = FAILED
+    return code
+
+
+def _misread(error: CycloptsError) -> str:
+    """Return what is wrong with the words of a command line."""
+    if isinstance(error, UnusedCliTokensError):
+        words = ", ".join(map(repr, error.unused_tokens or ()))
+        return f"nothing is known to be done with {words}"
+    return " ".join(str(error).split())
 
 
 def _told(error: BaseException) -> int:

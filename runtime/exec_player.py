@@ -12,7 +12,8 @@ It writes one line for each ``ask``, in the same order, either of
 
 A question that was cancelled is still owed its line, so that a program need not read while it thinks; that line is
 thrown away. ``within`` is in seconds, null for no limit. What the program writes to standard error is passed to the
-log. It runs without a shell, in a process group of its own, which is killed at the end.
+log, level info, and when it fails the last of it is part of the reason. It runs without a shell, in a process group of
+its own, which is killed at the end. For whoever writes a program: ``docs/players.md``.
 """
 
 from __future__ import annotations
@@ -39,11 +40,18 @@ log = logging.getLogger("accord.players")
 LINE_BYTES_MAX = 1 << 20  # As large as a message may be by default.
 LINES_WAITING_MAX = 1000  # Lines a program has not read yet; a whole game of the shipped protocols has under 200.
 STDERR_BYTES_MAX = 64 << 10  # Of a program's complaints, what is passed to the log.
+COMPLAINTS_SHOWN = 3  # Lines of standard error in the reason why an answer is none; of a crash, the last one.
+COMPLAINT_CHARACTERS_MAX = 200  # Of each of them.
+COMPLAINT_SECONDS_MAX = 0.1  # How long to wait for them once an answer is none.
+COMPLAINT_BYTES_MAX = 4096  # Of standard error, what is kept for them.
 GRACE_SECONDS = 0.5  # Between closing a program's input and killing it.
 
 
 class Program:
-    """A running program; see the module for what is said."""
+    """A running program; see the module for what is said.
+
+    ``complaint`` is the end of its standard error so far, ``complained`` is set when there will be no more.
+    """
 
     def __init__(self, process: Process, words: list[str], name: str, lines: MemoryObjectSendStream[bytes]) -> None:
         assert process.stdout is not None, "the program was started without pipes"
@@ -55,6 +63,8 @@ class Program:
         self._number = 0
         self._owed = 0
         self._overflowed = False
+        self.complaint = b""
+        self.complained = anyio.Event()
         self._tell({"player": name})
 
     async def decide(
@@ -84,7 +94,13 @@ class Program:
             self._owed += 1
             self._tell({"cancel": self._number})
             raise
-        return _answer(line, messages, self._called)
+        try:
+            return _answer(line, messages, self._called)
+        except DecisionError as error:
+            # What it complained of comes by another pipe, perhaps a moment later.
+            with anyio.move_on_after(COMPLAINT_SECONDS_MAX):
+                await self.complained.wait()
+            raise DecisionError(f"{error}{self._last_words(COMPLAINTS_SHOWN)}") from None
 
     def heard(self, message: str, holes: dict[str, Any]) -> None:
         """Write the news; dropped with a line in the log if the program does not read."""
@@ -118,12 +134,27 @@ class Program:
         return line
 
     async def _why_ended(self) -> str:
+        why = f"{self._called} closed its output"
         with anyio.move_on_after(GRACE_SECONDS):
             code = await self._process.wait()
-            if code < 0:
-                return f"{self._called} was ended by signal {-code}"
-            return f"{self._called} ended with exit code {code}"
-        return f"{self._called} closed its output"
+            why = (
+                f"{self._called} was ended by signal {-code}"
+                if code < 0
+                else f"{self._called} ended with exit code {code}"
+            )
+            # Its output ends before the last of its complaints is read; a child may hold them open for longer.
+            await self.complained.wait()
+        return why + self._last_words(1)
+
+    def _last_words(self, lines: int) -> str:
+        """Return the last lines of its standard error as the end of a sentence; empty if there are none."""
+        # They go to a terminal: what a program writes may not steer that.
+        said = (
+            "".join(c if c.isprintable() else " " for c in text)
+            for text in self.complaint.decode(errors="replace").split("\n")
+        )
+        last = [text for text in map(str.strip, said) if text][-lines:]
+        return f"; it said: {' / '.join(text[:COMPLAINT_CHARACTERS_MAX] for text in last)}" if last else ""
 
 
 def _answer(line: bytes, messages: tuple[str, ...], called: str) -> Any:
@@ -169,11 +200,10 @@ async def open_program(command: str, name: str) -> AsyncIterator[Program]:
     to_program, lines = anyio.create_memory_object_stream[bytes](LINES_WAITING_MAX)
     program = Program(process, words, name, to_program)
     failed: Exception | None = None
-    listened = anyio.Event()
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_write, process, lines)
-            tasks.start_soon(_pass_on, process, os.path.basename(words[0]), listened)
+            tasks.start_soon(_pass_on, process, os.path.basename(words[0]), program)
             try:
                 yield program
             except Exception as error:
@@ -183,7 +213,7 @@ async def open_program(command: str, name: str) -> AsyncIterator[Program]:
                 to_program.close()
                 await _end(process)
                 with anyio.move_on_after(GRACE_SECONDS, shield=True):
-                    await listened.wait()
+                    await program.complained.wait()
                 tasks.cancel_scope.cancel()
     finally:
         lines.close()
@@ -205,13 +235,17 @@ async def _write(process: Process, lines: MemoryObjectReceiveStream[bytes]) -> N
             return  # It has ended, or closed its input: a program that needs no news may.
 
 
-async def _pass_on(process: Process, called: str, done: anyio.Event) -> None:
-    """Pass what the program complains of to the log, a line each, up to STDERR_BYTES_MAX; read on and forget after."""
+async def _pass_on(process: Process, called: str, program: Program) -> None:
+    """Pass what the program complains of to the log, a line each, up to STDERR_BYTES_MAX; read on and forget after.
+
+    The end of it is kept for the reason why the program failed, however much there was.
+    """
     assert process.stderr is not None, "the program was started without pipes"
     passed = 0
     line = b""
     try:
         async for chunk in process.stderr:
+            program.complaint = (program.complaint + chunk)[-COMPLAINT_BYTES_MAX:]
             room = STDERR_BYTES_MAX - passed
             passed += len(chunk)
             *whole, line = (line + chunk[: max(room, 0)]).split(b"\n")
@@ -225,7 +259,7 @@ async def _pass_on(process: Process, called: str, done: anyio.Event) -> None:
         pass  # The program is gone, and what it was about to complain of with it.
     if line:
         log.info("%s: %s", called, line.decode(errors="replace").rstrip())
-    done.set()
+    program.complained.set()
 
 
 async def _end(process: Process) -> None:

@@ -69,7 +69,11 @@ class Host:
     """Runs one session. ``number`` tells sessions of one process apart, in the journal and the log.
 
     ``player`` answers questions; without one they count as failed. ``observe`` sees every effect, after it was
-    carried out. ``seed`` and ``my`` are those that the session was made with, for the journal.
+    carried out, and the loss of a connection as a note that begins with ``closed:``. ``seed`` and ``my`` are those
+    that the session was made with, for the journal.
+
+    Once a session that takes in no connections has lost all it had, no decision can reach anybody: a question that is
+    open, or comes, counts as failed at once, so that a person does not sit at a prompt of a game that is over.
     """
 
     def __init__(
@@ -102,6 +106,7 @@ class Host:
         self._connections: dict[int, Connection] = {}  # those the session may still write to, by seat
         self._unreleased: set[Connection] = set()
         self._questions: dict[int, anyio.CancelScope] = {}
+        self._misdeed = ""  # what the player did instead of answering
         self._over = anyio.Event()
         self._released = anyio.Event()
 
@@ -173,9 +178,22 @@ class Host:
         now = self._clock.stamp()
         log.info("%s: peer %d: its connection ended%s", self.name, seat, f": {why}" if why else "")
         self._input("lost", now, partial(self.session.lose, seat, now), {"peer": seat, "why": why or None})
+        if self._observe is not None:
+            self._show(Note("info", f"closed: {why or 'it hung up'}", seat))
         connection = self._connections.pop(seat, None)
         if connection is not None:
             connection.close_after_flush()
+        if self._is_alone():
+            for number, scope in tuple(self._questions.items()):
+                scope.cancel()
+                self._failed_to_answer(number, self._why_alone())
+
+    def _is_alone(self) -> bool:
+        """Whether nothing that the session says can reach anybody any more."""
+        return not self._connections and not self.session.program.accepts
+
+    def _why_alone(self) -> str:
+        return f"{self._misdeed}the connection is closed, so no answer can be sent"
 
     def _wake(self) -> None:
         if self.ended is not None:
@@ -288,6 +306,8 @@ class Host:
         why: str | None = None
         with scope:
             try:
+                if self._is_alone():
+                    raise DecisionError(self._why_alone())
                 if self._player is None:
                     raise DecisionError("this role has no player")
                 answer = await self._player.decide(ask.question, ask.arguments, ask.messages, ask.seconds)
@@ -298,16 +318,25 @@ class Host:
             except Exception as error:
                 why = _said(error)
                 log.debug("%s: where the player failed", self.name, exc_info=True)
-        self._questions.pop(ask.number, None)
-        if scope.cancelled_caught or isinstance(answer, RawAnswer | EndlessAnswer | Vanish):
+        if ask.number not in self._questions:
+            return  # it was answered for: the connection is closed
+        if why is None and isinstance(answer, RawAnswer | EndlessAnswer | Vanish):
+            return  # to the session it is open; that the connection is closed, if it is, will answer it
+        del self._questions[ask.number]
+        if scope.cancelled_caught:
+            return
+        if why is not None:
+            self._failed_to_answer(ask.number, why)
             return
         now = self._clock.now()
-        if why is None:
-            call = partial(self.session.answer, ask.number, answer, now)
-            self._input("answer", now, call, {"number": ask.number, "value": answer})
-        else:
-            call = partial(self.session.answer_failed, ask.number, why, now)
-            self._input("failed", now, call, {"number": ask.number, "why": why})
+        call = partial(self.session.answer, ask.number, answer, now)
+        self._input("answer", now, call, {"number": ask.number, "value": answer})
+
+    def _failed_to_answer(self, number: int, why: str) -> None:
+        self._questions.pop(number, None)
+        now = self._clock.now()
+        call = partial(self.session.answer_failed, number, why, now)
+        self._input("failed", now, call, {"number": number, "why": why})
 
     async def _misbehave(self, misdeed: RawAnswer | EndlessAnswer | Vanish) -> None:
         """Do to the first peer what a bad player does; the session learns of it only by what comes back."""
@@ -316,8 +345,10 @@ class Host:
             return
         match misdeed:
             case RawAnswer(data):
+                self._misdeed = f"it sent {len(data)} bytes that are no message; "
                 connection.send(data)
             case EndlessAnswer(opening, chunk, pause, bytes_max):
+                self._misdeed = "it sent a message without an end; "
                 connection.send(opening)
                 for _ in range(bytes_max // len(chunk)):
                     await anyio.sleep(pause)
@@ -325,6 +356,7 @@ class Host:
                         return
                     connection.send(chunk)
             case Vanish():
+                self._misdeed = "it hung up; "
                 self._connections.pop(0)
                 connection.close_after_flush()
                 self._lose(0, "the player hung up")

@@ -2,8 +2,9 @@
 
 If the spec's game has a view (``rules.views.<module>.shown(message, holes)``) the person sees what comes as the game
 shows it, and if it can list the legal answers (``rules.players.<module>.choices(question, arguments)``) they are
-explained, in pages, and picked by number. Without those the person fills in the holes of a message one by one, each
-with its type explained, checked, and asked for again.
+explained, in pages, narrowed by words, and picked by number. Without those the person fills in the holes of a message
+one by one, each with its type explained, checked, and asked for again. What a person must know of the game before the
+first question (``rules.views.<module>.EXPLANATION``) is said once, and again for ``help``.
 """
 
 from __future__ import annotations
@@ -26,7 +27,17 @@ from machines.model import Hole, Named, Pattern, Scalar, Spec
 from machines.values import plain
 from runtime.players import Arguments, DecisionError, companions
 
+HELP = """\
+  a number        takes the choice of that number
+  Enter           shows the next page, or takes the only one that is left
+  words           show the choices that have all of them; then all is the way back to all choices
+  help, quit      say this again, leave the game
+"""
 PAGE = 20  # Choices shown at a time: with the board above, what a terminal of 24 + 20 lines holds.
+
+
+class LeftError(DecisionError):
+    """The person has left: said so, or ended the terminal's input."""
 
 
 class Terminal:
@@ -56,7 +67,7 @@ class Terminal:
         """Return the next line without its end.
 
         Raises:
-            DecisionError: the input has ended.
+            LeftError: the input has ended: Ctrl-D, or the end of a file.
         """
         if self._reader is None:
             # A daemon, because nothing can wake it from reading a terminal.
@@ -78,7 +89,7 @@ class Terminal:
         with self._changed:
             if self._lines:
                 return self._lines.popleft()
-        raise DecisionError("nobody is at the terminal: its input has ended")
+        raise LeftError("the terminal's input has ended")
 
     def _read_on(self) -> None:
         while True:
@@ -148,6 +159,13 @@ class Human:
         self._terminal = terminal
         self._views = [module.shown for module in companions(spec, "views") if hasattr(module, "shown")]
         self._choices = [module.choices for module in companions(spec, "players") if hasattr(module, "choices")]
+        views = companions(spec, "views")
+        self._explained = "".join(
+            f"{module.EXPLANATION.rstrip()}\n" for module in views if hasattr(module, "EXPLANATION")
+        )
+        self._explain = bool(self._explained)
+        self._overtaken = ""
+        self._left = ""
 
     async def decide(
         self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
@@ -155,10 +173,16 @@ class Human:
         """Ask the person; see `runtime.players.Player.decide`.
 
         Raises:
-            DecisionError: the terminal's input has ended.
+            LeftError: the person has left the game; from then on at once.
         """
         async with self._terminal.lock:
+            if self._left:
+                raise LeftError(self._left)
+            self._tell_overtaken()
             self._terminal.forget_typed_ahead()
+            if self._explain:
+                self._say(f"\n{self._explained}")
+                self._explain = False
             limit = f" ({seconds:g} s)" if seconds is not None else ""
             self._say(f"\n{self._name}, {question}{limit}\n")
             try:
@@ -167,15 +191,27 @@ class Human:
                     if listed:
                         return await self._pick(listed)
                 return await self._fill_in(arguments, messages)
+            except LeftError as left:
+                self._say("\n")  # What says that the person left begins a line of its own.
+                self._left = f"{self._name} left the game ({left})"
+                raise LeftError(self._left) from None
             except anyio.get_cancelled_exc_class():
-                self._say("\n(too late: the question is closed)\n")
+                # Told when the game goes on: if it does not, as after Ctrl-C, there is nothing to be late for.
+                self._say("\n")
+                self._overtaken = question
                 raise
 
     def heard(self, message: str, holes: dict[str, Any]) -> None:
         """Show what came; the board where the game has a view of it."""
+        self._tell_overtaken()
         if not self._show(message, holes):
             told = ", ".join(f"{name} {_brief(value)}" for name, value in holes.items())
             self._say(f"{self._name} is told {message}{': ' + told if told else ''}\n")
+
+    def _tell_overtaken(self) -> None:
+        if self._overtaken:
+            self._say(f"(too late: the question {self._overtaken} is closed)\n")
+            self._overtaken = ""
 
     def _say(self, text: str) -> None:
         self._terminal.write(text)
@@ -191,26 +227,49 @@ class Human:
     async def _pick(self, choices: Sequence[tuple[str, Any]]) -> Any:
         """Show the choices a page at a time and return the answer of the one picked."""
         numbered = list(enumerate(choices, start=1))
-        listed, page = numbered, 0
+        listed, page, shows = numbered, 0, True
         while True:
             pages = -(-len(listed) // PAGE)
-            for number, (told, _) in listed[page * PAGE : (page + 1) * PAGE]:
-                self._say(f"{number:>5}  {told}\n")
-            more = f", Enter for page {(page + 1) % pages + 1} of {pages}" if pages > 1 else ""
-            words = ", a word for those with it" if len(numbered) > PAGE else ""
-            self._say(f"number{more}{words}: ")
+            if shows:
+                for number, (told, _) in listed[page * PAGE : (page + 1) * PAGE]:
+                    self._say(f"{number:>5}  {told}\n")
+            only = listed is not numbered and len(listed) == 1
+            self._say(_prompt(only=only, page=(page + 1) % pages + 1, pages=pages, all_shown=listed is numbered))
             text = (await self._terminal.line()).strip()
-            if text.isdecimal() and 1 <= int(text) <= len(numbered):
-                return numbered[int(text) - 1][1][1]
-            if not text:
-                page = (page + 1) % pages
-            elif text.isdecimal():
-                self._say(f"there are 1 to {len(numbered)}\n")
+            shows = False
+            if text.isdecimal():
+                if 1 <= int(text) <= len(numbered):
+                    return numbered[int(text) - 1][1][1]
+                self._say(f"there is no {text}: there are 1 to {len(numbered)}\n")
+            elif not text and only:
+                return listed[0][1][1]
+            elif not text:
+                page, shows = (page + 1) % pages, True
+            elif self._obeyed(text, [told for told, _ in choices]):
+                pass
+            elif text.lower() == "all":
+                listed, page, shows = numbered, 0, True
             else:
-                found = [item for item in numbered if text.lower() in item[1][0].lower()]
-                if not found:
+                found = [item for item in numbered if all(word in item[1][0].lower() for word in text.lower().split())]
+                if found:
+                    listed, page, shows = found, 0, True
+                else:
                     self._say(f"none has {text!r}\n")
-                listed, page = found or numbered, 0
+
+    def _obeyed(self, text: str, meant: Sequence[str] = ()) -> bool:
+        """Do what ``help`` and ``quit`` ask for and return True, unless the word is one of those ``meant``.
+
+        Raises:
+            LeftError: it was ``quit``.
+        """
+        word = text.strip().lower()
+        if word in map(str.lower, meant):
+            return False
+        if word == "quit":
+            raise LeftError("quit")
+        if word == "help":
+            self._say(self._explained + HELP)
+        return word == "help"
 
     async def _fill_in(self, arguments: Arguments, messages: tuple[str, ...]) -> Any:
         """Have a message chosen and its holes filled in."""
@@ -250,7 +309,15 @@ class Human:
                     return shape.freeze(value)
                 except Mismatch as mismatch:
                     wrong = wrong or mismatch
-            self._say(f"that is not it: {wrong}\n")
+            # Only now: where any text will do, these are texts too.
+            if not self._obeyed(text):
+                self._say(f"that is not it: {wrong}\n")
+
+
+def _prompt(*, only: bool, page: int, pages: int, all_shown: bool) -> str:
+    """Return what stands before the cursor; ``page`` is the one that Enter shows."""
+    enter = ", Enter for this one" if only else f", Enter for page {page} of {pages}" if pages > 1 else ""
+    return f"number{enter}, words to look for{'' if all_shown else ', all'}, help: "
 
 
 def _listed(choices: Callable[..., Any], question: str, arguments: dict[str, Any]) -> Sequence[tuple[str, Any]]:

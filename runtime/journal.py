@@ -294,10 +294,16 @@ def open_journal(where: Path | None, head: Head) -> Journal:
     except OSError as error:
         if where is not None and where.is_file():
             raise JournalError(f"{where}: there is a file already, and a journal is never written over") from error
-        raise JournalError(
-            f"{error.filename or where}: the journal cannot be made: {error.strerror or error}"
-        ) from error
+        raise JournalError(f"{error.filename or where}: the journal cannot be made: {_why_not(error)}") from error
     return Journal(path, file, head)
+
+
+def _why_not(error: OSError) -> str:
+    if isinstance(error, FileExistsError | NotADirectoryError) and error.filename:
+        for folder in (Path(error.filename), *Path(error.filename).parents):
+            if folder.exists() and not folder.is_dir():
+                return f"{folder} is not a folder"
+    return error.strerror or str(error)
 
 
 def _new_in(folder: Path, stem: str) -> tuple[Path, IO[bytes]]:

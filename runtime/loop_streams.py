@@ -23,6 +23,7 @@ from runtime.streams import (
     Connection,
     address_name,
     reason,
+    send_at_once,
 )
 
 
@@ -139,6 +140,7 @@ class LoopConnection(asyncio.BufferedProtocol):
         """The stream is there."""
         self._transport = cast(asyncio.Transport, transport)  # uvloop's are not derived from it
         self._transport.set_write_buffer_limits(high=UNSENT_BYTES_MAX)
+        send_at_once(transport.get_extra_info("socket"))
         self.name = address_name(transport.get_extra_info("peername"))
         if self._accepted is not None:
             self._accepted(self)

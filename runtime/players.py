@@ -4,6 +4,7 @@
     python:package.mod:Class  a strategy of one's own
     exec:COMMAND              any program, one JSON value a line (`runtime.exec_player`)
     human                     a person at the terminal (`runtime.human`)
+    random                    answers with any of the messages and any values that fit (`runtime.random_player`)
     example                   answers every question with an example of the message: for a first look at a spec
     silent malformed gone infinite   never answers; sends no JSON; hangs up; never stops: to see a server cope
 
@@ -227,7 +228,8 @@ def _said(error: Exception) -> str:
 
 _GENERIC: Mapping[str, str] = {
     "human": "a person at the terminal",
-    "example": "answers with an example of the message, legal or not",
+    "random": "any message that may answer, with any values that fit its types, legal or not; goes by the seed",
+    "example": "answers with an example of the first message that may answer, always the same, legal or not",
     "silent": "never answers",
     "malformed": "answers with bytes that are no JSON",
     "gone": "hangs up at the first question",
@@ -271,12 +273,12 @@ def kinds(spec: Spec) -> dict[str, str]:
 
 
 def default_kind(spec: Spec) -> str:
-    """Return the kind that plays when nobody chose: the game's own choice, else ``example``."""
+    """Return the kind that plays when nobody chose: the game's own choice, else ``random``."""
     for module in companions(spec, "players"):
         default: str | None = getattr(module, "DEFAULT", None)
         if default is not None:
             return default
-    return "example"
+    return "random"
 
 
 def derived_seed(seed: int, *path: object) -> int:
@@ -309,7 +311,7 @@ async def open_player(
         return
     make = _maker(kind, spec)
     if make is None:
-        yield Silent() if kind == "silent" else Example(spec) if kind == "example" else Misdoer(_MISDEEDS[kind])
+        yield _generic(kind, spec, seed)
         return
     try:
         strategy = make(name, seed)
@@ -320,6 +322,20 @@ async def open_player(
         yield player
     finally:
         await player.say_farewell()
+
+
+def _generic(kind: str, spec: Spec, seed: int) -> Player:
+    match kind:
+        case "silent":
+            return Silent()
+        case "example":
+            return Example(spec)
+        case "random":
+            from runtime.random_player import RandomPlayer
+
+            return RandomPlayer(spec, seed)
+        case _:
+            return Misdoer(_MISDEEDS[kind])
 
 
 def check_kind(kind: str, spec: Spec) -> None:

@@ -92,6 +92,13 @@ def replay(journal: Path, spec: str | None = None, *, force: bool = False, rules
     """
     recorded = read_journal(journal)
     program = program_of(recorded, spec, force=force, rules=rules)
+    try:
+        return _compared(recorded, program)
+    except ReplayError as error:
+        raise ReplayError(f"{journal}: {error}") from error
+
+
+def _compared(recorded: Recorded, program: Program) -> ReplayResult:
     endings: list[Ending] = []
     inputs = sessions = 0
     difference: Difference | None = None
@@ -121,11 +128,16 @@ def program_of(
     head = recorded.head
     allowed = tuple(dict.fromkeys((*head.rules, *rules)))
     name = spec or head.spec
-    loaded = load(name, head.settings, allowed)
+    # Before it is read: another spec may not even have the settings that the run had.
     if spec_hash(name) != head.sha256 and not force:
+        if spec is not None:
+            raise ReplayError(
+                f"{find(name)} is not the {head.protocol} that ran, but another spec or version (--force tries it)"
+            )
         raise ReplayError(
             f"{find(name)} is not the spec that ran: it has changed since (name another with --spec, or use --force)"
         )
+    loaded = load(name, head.settings, allowed)
     if head.role not in loaded.roles:
         raise ReplayError(f"the journal is of the role {head.role!r}, and {name} has none of that name")
     return Program(loaded, head.role, rules_modules(loaded, allowed))
@@ -144,11 +156,13 @@ def again(recorded: Recorded, program: Program) -> Iterator[Replayed]:
             sessions[line.session] = Session(program, seed=seed, my=line.my or recorded.head.my)
         session = sessions.get(line.session)
         if session is None:
-            raise ReplayError(f"line {number}: session {line.session} has not started")
+            raise ReplayError(f"line {number}: this session has not started: a line before it is missing")
         try:
             out = _fed(session, line)
-        except (IndexError, KeyError, TypeError) as error:
-            raise ReplayError(f"line {number}: this input cannot be: {type(error).__name__}: {error}") from error
+        except (AssertionError, IndexError, KeyError, TypeError) as error:
+            raise ReplayError(
+                f"line {number}: this input cannot follow on those before it: a line is missing, or was changed"
+            ) from error
         yield Replayed(number, line, session.took, out)
 
 

@@ -19,7 +19,8 @@ import os
 import re
 import socket
 from collections.abc import Callable
-from typing import Final, Protocol
+from contextlib import suppress
+from typing import Any, Final, Protocol
 
 import anyio
 from anyio.abc import TaskGroup
@@ -170,6 +171,18 @@ def reason(error: BaseException) -> str:
     # asyncio joins the errors of several addresses into one text.
     number = re.search(r"\[Errno (\d+)\]", str(error))
     return os.strerror(int(number[1])).lower() if number else str(error) or type(error).__name__
+
+
+def send_at_once(raw: Any) -> None:
+    """Have a TCP socket send each message as soon as it is written; ``raw`` is a socket or a loop's stand-in for one.
+
+    Otherwise Nagle's algorithm holds a second message back until the other end has acknowledged the first, which it
+    delays: 44 ms were measured. asyncio sees to it only on sockets whose ``proto`` is IPPROTO_TCP, and that of an
+    accepted one is the listening socket's: 0.
+    """
+    if raw is not None and raw.family in (socket.AF_INET, socket.AF_INET6):
+        with suppress(OSError):  # it is lost already; whoever reads from it will hear so
+            raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def address_name(address: object) -> str:

@@ -20,6 +20,7 @@ from runtime.streams import (
     Connection,
     address_name,
     reason,
+    send_at_once,
 )
 
 log = logging.getLogger("accord.network")
@@ -187,6 +188,7 @@ async def open_task_connection(host: str, port: int, tasks: TaskGroup) -> Connec
         OSError: it cannot be done.
     """
     stream = await anyio.connect_tcp(host, port)
+    send_at_once(stream.extra(SocketAttribute.raw_socket, None))
     connection = TaskConnection(stream, address_name(stream.extra(SocketAttribute.remote_address, None)))
     tasks.start_soon(connection.run, name=f"connection to {connection.name}")
     return connection
@@ -229,6 +231,7 @@ class TaskListener:
                     log.warning("a connection could not be accepted: %s", _why(error))
                     await anyio.sleep(ACCEPT_AGAIN_SECONDS)
                     continue
+                send_at_once(stream.extra(SocketAttribute.raw_socket, None))
                 connection = TaskConnection(stream, address_name(stream.extra(SocketAttribute.remote_address, None)))
                 self._tasks.start_soon(connection.run, name=f"connection from {connection.name}")
                 on_connection(connection)

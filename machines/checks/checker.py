@@ -16,6 +16,8 @@
     A321  a machine that is never called                       A338  a send with nobody at hand
     A322  machines that call each other in a ring
 
+    A340  a value of a kind that its place never takes         A341  a comparison of kinds that never compare
+
     A401  a rule that its module does not have                 A403  a rule of a module that the spec does not name
     A402  a rule given too few or too many values              A404  a function that is not built in, or its values
 
@@ -23,7 +25,8 @@ Each check is a function whose docstring is the manual page of its codes; it is 
 
     assignment   A301 A302 A306 A310      messages   A330 to A338
     bindings     A303 to A312             rules      A401 to A404
-    graph        A320 to A327
+    faults       A326                         kinds      A340 A341
+    graph        A320 to A325, A327
 
 The reader tells the rest of what keeps a spec from running: A1xx and A2xx, and with them calls with too many values
 (A117, A118), branches that may run out where they may not (A127), `parallel` without `run` (A122).
@@ -36,16 +39,17 @@ from types import ModuleType
 
 from machines.checks.assignment import check_assignment
 from machines.checks.bindings import check_bindings, check_declared, check_fields
+from machines.checks.faults import check_faults
 from machines.checks.flow import RoleFlow
 from machines.checks.graph import (
     check_calls,
     check_ends,
-    check_faults,
     check_limits,
     check_reachable,
     check_shadowed,
     check_silence,
 )
+from machines.checks.kinds import check_kinds
 from machines.checks.messages import (
     Likeness,
     check_declarations,
@@ -85,6 +89,7 @@ def _check_role(spec: Spec, role: Role, likeness: Likeness, problems: Problems) 
         check_reachable(machine, problems)
         check_bindings(flow, machine, problems)
         check_fields(machine, role, problems)
+        check_kinds(spec, machine, problems)
     if flow.circle:
         return  # what follows asks what stands around a call, which has no answer in a circle of calls
     check_assignment(flow, problems)

@@ -1,9 +1,9 @@
 """Checks of how states follow one another and machines call one another.
 
-    A320  a state that is never entered            A324  states that pass on to each other for ever
-    A321  a machine that is never called           A325  a wait without a time limit
-    A322  machines that call each other in a ring  A326  a peer's fault that would end the whole session
-    A323  a state with no way to a return          A327  a branch that is never taken
+    A320  a state that is never entered            A323  a state with no way to a return
+    A321  a machine that is never called           A324  states that pass on to each other for ever
+    A322  machines that call each other in a ring  A325  a wait without a time limit
+    A327  a branch that is never taken
 
 Guards are taken as possible, so a state that only data keep from being entered is no problem here.
 Each function's docstring is the manual page of its code.
@@ -22,18 +22,15 @@ from machines.checks.flow import (
     all_choices,
     bound_on,
     components,
-    is_per_connection,
     is_sure,
     kind,
     lets,
-    surely_taken,
     ways,
 )
 from machines.expressions.spelling import calls, names
-from machines.model import Answers, Binary, Choice, Constant, Expression, Goto, Machine, Name, State, Stay
+from machines.model import Answers, Choice, Constant, Expression, Goto, Machine, Name, State, Stay
 from machines.problems import Problems
 from machines.reading.outline import joined
-from machines.values import Range
 
 
 def check_shadowed(machine: Machine, problems: Problems) -> None:
@@ -198,12 +195,13 @@ def _runs_for_ever(state: State, flow: RoleFlow, for_ever: Mapping[str, bool]) -
     """Whether a state says that it has no end, itself or by what it calls."""
     if state.accept is not None:
         return state.accept.seats is None
-    if is_never(state.within) or (isinstance(state.within, Name) and _setting(flow, state.within) == inf):
+    if is_never(state.within) or (isinstance(state.within, Name) and setting_of(flow, state.within) == inf):
         return True
     return state.run is not None and for_ever.get(state.run.path, False)
 
 
-def _setting(flow: RoleFlow, name: Name) -> object:
+def setting_of(flow: RoleFlow, name: Name) -> object:
+    """Return the value of the setting of that name, None if there is none."""
     setting = flow.spec.settings.get(name.name)
     return setting.value if setting is not None else None
 
@@ -310,81 +308,10 @@ def check_limits(flow: RoleFlow, problems: Problems) -> None:
                     text = f"the sign-up {state.name!r} has no time limit"
                     problems.add(state.place, "A325", text, "add 'within', if only 'within: never'")
             elif kind(state) == "wait" and (way := unlimited.to(machine.name)):
-                text = f"the state {state.name!r} waits without a time limit{_called(way)}"
+                text = f"the state {state.name!r} waits without a time limit{called(way)}"
                 problems.add(state.place, "A325", text, "add 'within', here or in an 'always', if only 'within: never'")
 
 
-def _called(way: tuple[str, ...]) -> str:
+def called(way: tuple[str, ...]) -> str:
+    """Return how a machine is come to, for people; nothing for `main` itself."""
     return f", called on the way {' -> '.join(way)}" if len(way) > 1 else ""
-
-
-def check_faults(flow: RoleFlow, problems: Problems) -> None:
-    """A326: what an accepted peer does wrong, or fails to do, may not end the session of all others.
-
-    A wait on such a peer answers `timeout`, `invalid` and `closed`, itself or by a layer around it, on every way from
-    `main`; behind all layers stands the built-in answer, which ends the session. Bad: a server's
-    ``asked: {await: player, within: reply, receive: {MOVE: …}}``. Mended: ``fault: {return: eject(table, player)}``.
-    Clients may rely on the built-in answer, and in a sign-up it only drops the peer. A window that may end with too
-    few, or that counts no seats, answers `timeout`; so does a limit on a whole call.
-    """
-    spec, role = flow.spec, flow.role
-    if not any(role.name in targets for targets in spec.connects.values()) or is_per_connection(role):
-        return
-    unanswered = {
-        event: flow.open_chains(
-            stops=lambda machine, event=event: (  # type: ignore[misc]
-                machine.always is not None and surely_taken(getattr(machine.always.answers, event))
-            ),
-            passes=lambda site, event=event: (  # type: ignore[misc]
-                not site.accepts and not surely_taken(getattr(site.state.answers, event))
-            ),
-        )
-        for event in ("timeout", "invalid", "closed")
-    }
-    for machine in flow.machines.values():
-        for state in machine.states.values():
-            open_ = {
-                event: way
-                for event in _faults(flow, machine, state)
-                if not surely_taken(getattr(state.answers, event)) and (way := unanswered[event].to(machine.name))
-            }
-            if open_:
-                events = list(open_)
-                text = f"the state {state.name!r} has no answer to {joined(map(repr, events), 'or')}"
-                text += f"{_called(open_[events[0]])}: it would end the session of all"
-                word = "fault" if len(events) == 3 else events[0]
-                problems.add(state.place, "A326", text, f"answer it here or in an 'always': {word}: STATE")
-
-
-def _faults(flow: RoleFlow, machine: Machine, state: State) -> tuple[str, ...]:
-    """Return the events that an accepted peer can make a state raise."""
-    match kind(state):
-        case "wait" if state.awaits is not None:
-            if isinstance(state.awaits, Name) and state.awaits.name in flow.spec.connects.get(flow.role.name, ()):
-                return ()
-            limit = state.within
-            if limit is None and machine.always is not None:
-                limit = machine.always.within
-            return ("invalid", "closed") if is_never(limit) else ("timeout", "invalid", "closed")
-        case "call" if flow.waits_in(state) and state.within is not None and not is_never(state.within):
-            return ("timeout",)
-        case "accept" if _may_time_out(flow, state):
-            return ("timeout",)
-        case _:
-            return ()
-
-
-def _may_time_out(flow: RoleFlow, state: State) -> bool:
-    accept = state.accept
-    if accept is None or state.within is None or is_never(state.within):
-        return False
-    if accept.seats is None:
-        return True  # nobody counts its seats, so its time can only run out
-    seats: object = accept.seats
-    if isinstance(seats, Name):
-        seats = _setting(flow, seats)
-    elif isinstance(seats, Binary):
-        seats = seats.left
-    if isinstance(seats, Constant):
-        seats = seats.value
-    return not (seats == 0 or (isinstance(seats, Range) and seats.low == 0))

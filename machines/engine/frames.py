@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 MESSAGE, FAULT, LOST = "message", "fault", "lost"
 
 
+SILENT_STEPS_MAX = 10_000  # A spec that passes on so often without waiting will never wait; 10,000 take about 5 ms.
+TOO_SILENT = f"{SILENT_STEPS_MAX} steps without waiting for anything"
+
+
 class FailedError(Exception):
     """The running machine cannot go on; the text says why. Answered by ``failed`` branches like a rule that raises."""
 
@@ -85,45 +89,42 @@ class Frame:
     """One call of a machine. ``slots`` holds its names: slot 0 is the frame itself, then the parameters, then the rest.
 
     ``_state`` is what ``transitions`` reads and writes; ``node`` is the compiled state of that name, once the one
-    before is left.
+    before is left. Made by `machines.engine.tree.Tree.new_frame` alone.
     """
 
     __slots__ = ("_state", "accepting", "alive", "calls", "child", "deadline", "empty_told", "entered", "hears", "loop",
                  "moments", "next", "node", "ordinal", "parent", "parked", "parked_for", "path_text", "question",
                  "rates", "result", "serial", "slots", "standing", "table", "tally", "tree")  # fmt: skip
 
-    # These are set before anybody asks for them, so a new frame does without; there is one for each turn of a game.
+    tree: Tree
+    table: Table
+    parent: Frame | None
+    ordinal: int
+    slots: list[Any]
+    node: Node
+    _state: str
+    alive: bool
+    child: Frame | None
+    loop: Loop | None
+    accepting: Accepting | None
+    parked: dict[int, Frame] | None  # sign-ups under way, between two accepts into one name
+    hears: tuple[Seat, ...]
+    deadline: float
+    moments: list[Moment] | None  # the state's ``after`` and ``every``
+    standing: list[Moment] | None  # those of the machine's ``always``
+    question: int | None
+    calls: dict[str, int] | None  # how often each machine was called from here
+    tally: dict[str, int] | None
+    rates: dict[str, deque[float]] | None
+    path_text: str | None
+
+    # These are set before anybody asks for them, so `Tree.new_frame` leaves them out.
     next: int  # what the row just taken asks for: ENTER, STAY or AGAIN (see machines.engine.table)
     result: Any  # what the machine returned
     parked_for: int  # the slot of the name for which sign-ups are parked
     empty_told: bool  # whether ``closed`` told of an empty group since the state was entered
     entered: float  # when it was
     serial: int  # tells which of two clocks is the older
-
-    def __init__(
-        self, tree: Tree, table: Table, arguments: tuple[Any, ...], parent: Frame | None, ordinal: int
-    ) -> None:
-        self.tree = tree
-        self.table = table
-        self.parent = parent
-        self.ordinal = ordinal
-        self.slots: list[Any] = [self, *arguments, *table.unset]
-        self._state: str = table.first
-        self.node: Node = table.nodes[table.first]
-        self.alive = True
-        self.child: Frame | None = None
-        self.loop: Loop | None = None
-        self.accepting: Accepting | None = None
-        self.parked: dict[int, Frame] | None = None  # sign-ups under way, between two accepts into one name
-        self.hears: tuple[Seat, ...] = ()
-        self.deadline = inf
-        self.moments: list[Moment] | None = None  # the state's ``after`` and ``every``
-        self.standing: list[Moment] | None = None  # those of the machine's ``always``
-        self.question: int | None = None
-        self.calls: dict[str, int] | None = None  # how often each machine was called from here
-        self.tally: dict[str, int] | None = None
-        self.rates: dict[str, deque[float]] | None = None
-        self.path_text: str | None = None
 
     @property
     def path(self) -> str:

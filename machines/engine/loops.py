@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from machines.engine.frames import FailedError, Frame, Loop
+from machines.engine.frames import SILENT_STEPS_MAX, TOO_SILENT, FailedError, Frame, Loop
 from machines.engine.table import Node
 from machines.expressions.operations import LENGTH_MAX
 from machines.values import Range
@@ -46,7 +46,9 @@ def next_item(tree: Tree, frame: Frame, node: Node, loop: Loop) -> None:
     slots = frame.slots
     while True:
         loop.index += 1
-        tree.step()
+        tree.steps += 1
+        if tree.steps > SILENT_STEPS_MAX:
+            raise FailedError(TOO_SILENT)
         if loop.index >= len(loop.items):
             frame.loop = None
             tree.run_then(frame)
@@ -59,7 +61,9 @@ def next_item(tree: Tree, frame: Frame, node: Node, loop: Loop) -> None:
         if node.run is not None:
             if node.timed:
                 tree.start_clocks(frame, node)
-            tree.call(frame, node, slots, loop.offset + loop.index)
+            machine, arguments = node.run
+            frame.child = child = tree.new_frame(machine, arguments(slots), frame, loop.offset + loop.index)
+            tree.work.append(child)
             return
         if each.until is not None and each.until(slots):
             loop.index = len(loop.items)
@@ -72,7 +76,9 @@ def start_items(tree: Tree, frame: Frame, node: Node, loop: Loop) -> None:
     assert node.run is not None, "only calls run side by side"
     started: list[Frame] = []
     while (index := loop.startable()) is not None:
-        tree.step()
+        tree.steps += 1
+        if tree.steps > SILENT_STEPS_MAX:
+            raise FailedError(TOO_SILENT)
         view = loop.base[:]
         fold_into(tree, view, frame, loop, sorted(loop.past[index] & loop.results.keys()))
         view[each.slot] = loop.items[index]

@@ -111,25 +111,26 @@ class Session(Tree):
             return False
         layer = holder.node.layer
         only = layer.only.get(seat.role)
-        holes = only[1](raw) if only is not None and self._is_shallow(raw) else None
-        value: Any = None
-        if holes is None:
-            try:
-                value = self.program.codec.decode(raw)
-            except Malformed:
-                return False
-        if self.effects or self.steps:  # a clock has rung first
-            self._new_event(fresh=True)
-        if only is not None and holes is not None:
-            self._judge_heard(holder, holder, layer, only[0], seat, holes)
-        else:
-            self._message(seat, holder, value)
-        return True
-
-    def _is_shallow(self, raw: bytes) -> bool:
-        """Whether a text is surely not nested deeper than the wire allows."""
         depth_max = self.program.wire.depth_max
-        return len(raw) <= 2 * depth_max or raw.count(b"[") + raw.count(b"{") <= depth_max
+        if only is not None and (len(raw) <= 2 * depth_max or raw.count(b"[") + raw.count(b"{") <= depth_max):
+            reader, parse = only
+            holes = parse(raw)
+            if holes is not None:
+                if self.effects or self.steps:  # a clock has rung first
+                    self._new_event(fresh=True)
+                if self.watch:
+                    self._report(seat, reader[1], holes)
+                if not self.fire(holder, layer, reader[0], seat.peer, None, reader[2], holes):
+                    self._fault(holder, ".invalid", seat, self._refused(reader[1].name, seat))
+                return True
+        try:
+            value = self.program.codec.decode(raw)
+        except Malformed:
+            return False
+        if self.effects or self.steps:
+            self._new_event(fresh=True)
+        self._message(seat, holder, value)
+        return True
 
     def lose(self, number: int, now: float) -> list[Effect]:
         """A peer's connection has ended or failed: it can get nothing more; what it had sent is still read."""
@@ -371,20 +372,14 @@ class Session(Tree):
                 for reader in readers:
                     holes = reader[1].read(value)
                     if holes is not None:
-                        self._judge_heard(holder, frame, layer, reader, seat, holes)
+                        if not self._heard(frame, layer, reader, seat, holes):
+                            self._fault(holder, ".invalid", seat, self._refused(reader[1].name, seat))
                         return
             inner = False
         known = next((shape.name for shape in self.program.heard[role] if shape.read(value) is not None), None)
         reason = "unknown" if known is None else "unexpected"
         self.effects.append(Note("warning", f"{reason}: {known or self._why_not(holder, role, value)}", seat.number))
         self._fault(holder, ".invalid", seat, reason)
-
-    def _judge_heard(
-        self, holder: Frame, frame: Frame, layer: Layer, reader: Reader, seat: Seat, holes: tuple[Any, ...]
-    ) -> None:
-        """Let the layer that lists an awaited message take it; if no branch may, it is invalid where it is awaited."""
-        if not self._heard(frame, layer, reader, seat, holes):
-            self._fault(holder, ".invalid", seat, self._refused(reader[1].name, seat))
 
     def _refused(self, message: str, seat: Seat) -> str:
         """Return the reason why no branch of a message could be taken, and say so."""
@@ -397,10 +392,13 @@ class Session(Tree):
         return "; ".join(f"{shape.name}: {shape.why_not(value)}" for _, shape, _ in readers) or "no message is like it"
 
     def _heard(self, frame: Frame, layer: Layer, reader: Reader, seat: Seat, holes: tuple[Any, ...]) -> bool:
-        event, shape, slots = reader
+        event, shape, places = reader
         if self.watch:
-            self.effects.append(Heard(seat.number, shape.name, dict(zip(shape.holes, holes, strict=True))))
-        return self.fire(frame, layer, event, seat.peer, None, slots, holes)
+            self._report(seat, shape, holes)
+        return self.fire(frame, layer, event, seat.peer, None, places, holes)
+
+    def _report(self, seat: Seat, shape: MessageShape, holes: tuple[Any, ...]) -> None:
+        self.effects.append(Heard(seat.number, shape.name, dict(zip(shape.holes, holes, strict=True))))
 
     def _overtakes(self, seat: Seat, raw: bytes, urgent: tuple[MessageShape, ...]) -> bool:
         """Let a message declared urgent be taken at once, if it is one and somebody lists it now."""

@@ -18,6 +18,7 @@ from typing import Any, Final, Literal
 from transitions import Machine as TransitionsMachine
 from transitions.core import Event
 
+from machines.checks.flow import all_branches
 from machines.checks.names import frame_names
 from machines.engine.steps import Action, Scope, Slots, Value, compile_bindings, compile_steps, duration, limit_of
 from machines.expressions.evaluation import compile_guard
@@ -30,6 +31,7 @@ from machines.model import (
     Choice,
     Expression,
     Goto,
+    Let,
     Machine,
     Message,
     Moment,
@@ -39,6 +41,7 @@ from machines.model import (
     Spec,
     State,
     Stay,
+    Step,
 )
 from machines.wire.codec import Codec
 
@@ -125,8 +128,8 @@ class Layer:
 class Node:
     """One compiled state."""
 
-    __slots__ = ("accept", "asked", "awaits", "bind", "each", "entry", "kind", "layer", "moments", "name", "place",
-                 "run", "seconds", "state", "then", "timed", "within")  # fmt: skip
+    __slots__ = ("accept", "asked", "awaits", "bind", "binds", "binds_then", "each", "entry", "kind", "layer",
+                 "moments", "name", "place", "run", "seconds", "state", "then", "timed", "within")  # fmt: skip
 
     def __init__(self, name: str, kind: Kind, layer: Layer, place: str) -> None:
         self.name = name
@@ -135,6 +138,8 @@ class Node:
         self.place = place  # file:line, for the log
         self.state: State | None = None
         self.entry: Action | None = None
+        self.binds = True  # whether entering it may bind names, which a failure would have to take back
+        self.binds_then = True  # whether what follows it may
         self.awaits: Value | None = None
         self.seconds: float | None = None  # the limit, if it is known beforehand, as nearly always
         self.within: Value | None = None  # what gives it otherwise
@@ -211,6 +216,7 @@ class Table:
         self.always: Layer | None = None
         self.standing: tuple[tuple[str, bool, Value], ...] = ()
         self.nodes: dict[str, Node] = {}
+        self.entrance: Node
         self.triggers: dict[str, Callable[..., bool]] = {}
         _Builder(machine, self, program).build()
 
@@ -282,6 +288,7 @@ class _Builder:
             table.standing = self.moments(always.answers)
         for state in self.machine.states.values():
             table.nodes[state.name] = self.node(state)
+        table.entrance = table.nodes[table.first]
         table.nodes[END] = Node(END, FINAL, NO_LAYER, str(self.machine.place))
         for state in self.machine.states.values():
             self.state_rows(state, always)
@@ -371,6 +378,8 @@ class _Builder:
         if state.awaits is not None:
             at_hand = scope.value(state.awaits)
         node.entry = compile_steps(state.steps, scope, self.program.shapes, at_hand)
+        node.binds = kind not in (PASS, WAIT) or _lets(state.steps)
+        node.binds_then = state.then is None or any(_lets(branch.steps) for branch in all_branches(state.then))
         if state.awaits is not None:
             node.awaits = scope.value(state.awaits)
         elif kind == WAIT and state.ask is None:
@@ -495,6 +504,10 @@ class _Builder:
         return limited
 
 
+def _lets(steps: tuple[Step, ...]) -> bool:
+    return any(isinstance(step, Let) for step in steps)
+
+
 def _asking(action: Action | None, code: int) -> Action:
     if action is None:
 
@@ -511,9 +524,17 @@ def _asking(action: Action | None, code: int) -> Action:
 
 
 def _returning(action: Action | None, value: Value) -> Action:
+    if action is None:
+
+        def only_return(slots: Slots) -> None:
+            frame = slots[0]
+            frame.result = value(slots)
+            frame.next = ENTER
+
+        return only_return
+
     def act(slots: Slots) -> None:
-        if action is not None:
-            action(slots)
+        action(slots)
         frame = slots[0]
         frame.result = value(slots)
         frame.next = ENTER

@@ -6,12 +6,12 @@ Each function takes compiled parts and returns one closure over the slots of a f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
-from machines.expressions.operations import DIRECT, INTEGER_MAX, INTEGER_MIN, OBJECTS, UNMISTAKABLE, typed_equal
+from machines.expressions.operations import DIRECT, INTEGER_MAX, INTEGER_MIN, UNMISTAKABLE, typed_equal
 from machines.values import Peer, Range, Record
 
 Evaluator = Callable[[list[Any]], Any]
@@ -132,23 +132,26 @@ def field(owner: Part, name: str, general: Callable[..., Any]) -> Evaluator:
     """Return ``owner.name``."""
     if owner.slot is not None:
         slot = owner.slot
-        objects: Collection[type] = () if name.startswith("_") else OBJECTS
+        read = attrgetter(name)
+        known: type | None = None  # the dataclass of rules that was met last, if the name is one of its fields
 
         def field_of_slot(slots: list[Any]) -> Any:
+            nonlocal known
             value = slots[slot]
             kind = type(value)
+            if kind is known:
+                return read(value)
             try:
-                if kind in objects:
-                    found = getattr(value, name)
-                    if not callable(found):
-                        return found
-                elif kind is Peer:
+                if kind is Peer:
                     return value.fields[name]
-                elif kind is Record:
+                if kind is Record:
                     return value[name]
-            except (KeyError, AttributeError):
+            except KeyError:
                 pass  # said by the general operation, which knows what there is instead
-            return general(value, name)
+            found = general(value, name)
+            if name in getattr(kind, "__dataclass_fields__", ()) and kind is not Peer:
+                known = kind
+            return found
 
         return field_of_slot
     of = owner.run

@@ -180,7 +180,7 @@ def _check_length(length: int, kind: str) -> None:
 
 
 # Kinds seen to be objects of rules, neither peer nor mapping: asking an abstract class each time costs 0.5 us.
-OBJECTS: set[type] = set()
+_OBJECTS: set[type] = set()
 
 # -- fields and elements ---------------------------------------------------------------------------------------------
 
@@ -195,14 +195,14 @@ def attribute(of: Any, name: str) -> Any:
         OperandError: it has no such field, the field is a method, or ``of`` is a kind that has none.
     """
     kind = type(of)
-    if kind not in OBJECTS:
+    if kind not in _OBJECTS:
         if isinstance(of, Peer):
             return _keyed(of.fields, name, "the peer")
         if isinstance(of, Mapping):
             return _keyed(of, name, "the mapping")
         if kind in DIRECT or kind in _LISTS:
             raise OperandError(f"{kind_of(of)} has no field {name!r}")
-        OBJECTS.add(kind)
+        _OBJECTS.add(kind)
     if name.startswith("_"):
         raise OperandError(f"{kind_of(of)} has no field {name!r}")
     try:

@@ -150,15 +150,15 @@ class _Compiled:
         convert, refused, as_tuple = msgspec.convert, msgspec.ValidationError, msgspec.structs.astuple
 
         def build(values: Sequence[Any]) -> Any:
-            if len(values) != len(takes):
-                raise ValueError(f"this message has {len(takes)} holes, but {len(values)} values were given")
-            if not takes:
-                return constant
             if holder is not None:
                 try:
                     return make(as_tuple(convert(values, holder)) + constants)
                 except refused:
                     pass  # msgspec refuses 1.0 where an int stands, and cannot say where in our words
+            if len(values) != len(takes):
+                raise ValueError(f"this message has {len(takes)} holes, but {len(values)} values were given")
+            if not takes:
+                return constant
             found = [take(value) for take, value in zip(takes, values, strict=True)]
             for index, taken in enumerate(found):
                 if taken is MISS:
@@ -223,7 +223,7 @@ def _holder(shapes: Sequence[Shape]) -> type[msgspec.Struct] | None:
         return None
     # A struct keeps its compiled type; given the bare type, msgspec.convert would compile it for each message.
     fields = [(f"f{index}", native) for index, native in enumerate(natives)]
-    return msgspec.defstruct("Holes", fields, array_like=True, gc=False)
+    return msgspec.defstruct("Holes", fields, array_like=True, forbid_unknown_fields=True, gc=False)
 
 
 def _paths(body: Body, path: Path) -> Iterator[Path]:

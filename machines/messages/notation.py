@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 import re
+from difflib import get_close_matches
 from typing import Any, Literal, cast
 
 import msgspec
@@ -43,7 +44,7 @@ from machines.model import (
     Union,
     Verbatim,
 )
-from machines.problems import Place, Problems
+from machines.problems import Place, Problems, near
 from machines.reading.nodes import ListNode, MapNode, Node, ScalarNode
 from machines.values import freeze
 
@@ -200,8 +201,45 @@ def _parse_mapping(node: MapNode, problems: Problems) -> Type | None:
         if set(words) == {"enum", "loose"}:
             found = dict(zip(words, (value for _, value in node.pairs), strict=True))
             return _parse_enumeration(found["enum"], _parse_loose(found["loose"], problems), problems)
+    meant = _misspelt_form(node)
+    if meant:
+        key = node.pairs[0][0]
+        hint = f"{near(key.text, (meant,))} A key that is really called so stands in quotes"
+        problems.add(key.place, "A200", f"{key.text!r} is no form of a type", hint)
+        return None
     fields = [_parse_field(key, value, problems) for key, value in node.pairs]
     return None if None in fields else Keyed(tuple(field for field in fields if field is not None))
+
+
+def _misspelt_form(node: MapNode) -> str:
+    """Return the form that a mapping was to be, if its first key is spelt nearly so and its value is no type."""
+    if not node.pairs or not node.pairs[0][0].plain:
+        return ""
+    key, value = node.pairs[0]
+    matches = get_close_matches(key.text, _FORMS, n=1, cutoff=0.75)
+    if not matches or not {other.text for other, _ in node.pairs[1:]} <= {"loose"}:
+        return ""
+    match matches[0]:
+        case "enum":
+            return "enum" if isinstance(value, ListNode) and _is_misread(value) else ""
+        case "map":
+            return "map" if isinstance(value, ListNode) and len(value.items) == 2 else ""
+        case "int":
+            return "int" if isinstance(value, ScalarNode) and _INTERVAL.fullmatch(value.text) else ""
+        case _:
+            names = isinstance(value, ScalarNode) and (value.plain and NAME.fullmatch(value.text.split("|")[0].strip()))
+            return "string" if isinstance(value, ScalarNode) and not names else ""
+
+
+def _is_misread(values: ListNode) -> bool:
+    """Whether a list has something that is surely no type: words in lower case that are none, or numbers."""
+    return any(
+        isinstance(item, ScalarNode)
+        and item.text not in SCALARS
+        and not item.text.startswith("...")
+        and not item.text[:1].isupper()
+        for item in values.items
+    )
 
 
 def _parse_field(key: ScalarNode, value: Node, problems: Problems) -> Field | None:

@@ -34,7 +34,7 @@ from machines.problems import Place, Problems, near
 from machines.reading.messages import check_shapes, read_messages, read_types
 from machines.reading.nodes import ListNode, MapNode, Node, ScalarNode
 from machines.reading.outline import Reading, inside, is_empty, joined, shown
-from machines.reading.settings import WRITTEN, parse_value
+from machines.reading.settings import WRITTEN, mistaken, parse_value
 from machines.reading.states import outline_machines, read_role
 
 TOP_KEYS = (
@@ -170,6 +170,11 @@ def _settings(reading: Reading, node: Node | None) -> dict[str, Setting]:
         if kind == "text" and value.plain and text == "null":
             hint = joined(WRITTEN.values(), "or")
             reading.fault(value.place, "A129", f"the setting {key.text!r} can not be null", hint)
+            continue
+        hint = mistaken(text) if kind == "text" and value.plain else ""
+        if hint:
+            said = f"the setting {key.text!r} is no duration, range, rate or number: {shown(text)}"
+            reading.fault(value.place, "A129", said, hint)
             continue
         found[key.text] = Setting(key.text, found_value, kind, key.place)
         reading.settings[key.text] = found[key.text]

@@ -6,7 +6,7 @@
 3, -1                              an int
 0.5                                a number
 true, false                        a bool
-anything else                      a text
+anything else                      a text; in a spec it stands in quotes if it begins like a number
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any, Literal
 
 from machines.model import Setting, Spec
@@ -42,6 +43,17 @@ WRITTEN = {
     "number": "a number",
     "bool": "true or false",
     "text": "a text",
+}
+
+
+# A text that begins as a number does, or has a part of a range or rate: nobody writes it without quotes on purpose.
+_NUMBERLIKE = re.compile(r"[-+]?\.?\d|.*\.\.\s*-?\d|.*\sper\s+\d", re.ASCII | re.DOTALL)
+_MISTAKEN = re.compile(rf"(?P<before>(?:\d{{1,18}}\s+per\s+)?{_NUMBER})\s*(?P<unit>[A-Za-z]+)\.?", re.ASCII)
+_LIKE_UNITS = {
+    **dict.fromkeys(("msec", "msecs", "millis", "millisecond", "milliseconds"), "ms"),
+    **dict.fromkeys(("sec", "secs", "sek", "second", "seconds"), "s"),
+    **dict.fromkeys(("m", "mins", "minute", "minutes"), "min"),
+    **dict.fromkeys(("hr", "hrs", "hour", "hours"), "h"),
 }
 
 
@@ -96,6 +108,26 @@ def parse_value(text: str, *, plain: bool = True) -> tuple[Kind, Any]:
     if text in ("true", "false"):
         return "bool", text == "true"
     return "text", text
+
+
+def mistaken(text: str) -> str:
+    """Return what an unquoted text that is no duration, range, rate or number was to be, for people; else nothing.
+
+    >>> mistaken("5 sek"), mistaken("good morning")
+    ("did you mean '5 s'? A text is written in quotes", '')
+    """
+    if not _NUMBERLIKE.match(text):
+        return ""
+    found = _MISTAKEN.fullmatch(text)
+    meant = ""
+    if found is not None:
+        word = found["unit"].lower()
+        unit = word if word in _UNITS else _LIKE_UNITS.get(word, "")
+        if not unit:
+            matches = get_close_matches(word, (*_UNITS, *_LIKE_UNITS), n=1, cutoff=0.7)
+            unit = _LIKE_UNITS.get(matches[0], matches[0]) if matches else ""
+        meant = f"did you mean '{found['before']} {unit}'?" if unit else "the units are ms, s, min and h."
+    return f"{meant or 'like 5 s, 3..5, 10 per 1 s, 3 or 0.5.'} A text is written in quotes"
 
 
 def override(setting: Setting, text: str) -> Setting:

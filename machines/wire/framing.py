@@ -30,7 +30,7 @@ LENGTH: Final = Struct(">I")
 # through the whole buffer for each of many small values would be quadratic.
 LINE_GUESS_BYTES: Final = 4096
 
-_QUOTE, _BACKSLASH = b'"\\'
+_QUOTE, _BACKSLASH, _NEWLINE = b'"\\\n'
 _OPENERS: Final = b"[{"
 _LITERALS: Final = {b"t"[0]: b"true", b"f"[0]: b"false", b"n"[0]: b"null"}
 _NUMBER_STARTS: Final = b"-0123456789"
@@ -145,13 +145,11 @@ class JsonFramer:
             self._chunk = chunk
 
     def glance(self, chunk: bytes) -> bytes | None:
-        """Return what may be the only payload of a chunk; see `Framer.glance`."""
-        if self._chunk or self._buffer or self._error is not None:
+        """Return a chunk that may be the only payload, a newline after it left in place; see `Framer.glance`."""
+        if self._chunk or self._buffer or self._error is not None or not 1 < len(chunk) <= self._bytes_max:
             return None
-        payload = chunk.strip(BLANKS)
-        if payload and _PAIRS.get(payload[0]) == payload[-1] and len(payload) <= self._bytes_max:
-            return payload
-        return None
+        last = chunk[-1]
+        return chunk if _PAIRS.get(chunk[0]) == (chunk[-2] if last == _NEWLINE else last) else None
 
     def next(self) -> bytes | None:
         """Return the next payload or None; see `Framer.next`."""

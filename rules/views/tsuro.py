@@ -11,10 +11,18 @@ from typing import Any
 from rules.tsuro_board import SIDE, BoardError, facing, port_of, read_board, tile_text
 from rules.views.tsuro_svg import board_svg
 
-__all__ = ["board_svg", "board_text", "result_lines", "shown"]
+__all__ = ["EXPLANATION", "board_svg", "board_text", "result_lines", "shown"]
 
 # Black and blue would share a letter; printers call black K.
 LETTERS = {"white": "W", "black": "K", "red": "R", "green": "G", "blue": "B"}
+EXPLANATION = """\
+      A   B        A square is x,y: 0,0 is at the top left, x goes right, y down.
+    +---+---+      A tile joins its eight ports by four paths: AE BF CH DG.
+  H |       | C    Turned by 90 degrees, A becomes C, B becomes D, and so on.
+  G |       | D    A path goes on over the edge: A-F, B-E of the square above,
+    +---+---+      C-H, D-G of the one to the right. Over the board's edge is out.
+      F   E        You begin at a port on the board's edge, looking inwards.
+"""
 ARROWS = "↑→↓←"  # For the four sides of a square, clockwise from the north: two ports each.
 
 

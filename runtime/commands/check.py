@@ -8,7 +8,7 @@ from machines.checks.checker import check as problems_of
 from machines.library import RulesError, SpecNotFound, load, rules_modules
 from machines.problems import Problem, SpecError
 from runtime.commands.faults import OK, PROBLEMS, CommandError
-from runtime.commands.options import Json, Rules, SpecName
+from runtime.commands.options import Json, Rules, SpecName, are_modules, is_spec
 from runtime.commands.output import note, put, put_json
 
 
@@ -19,13 +19,15 @@ def check(*specs: SpecName, rules: Rules = [], json: Json = False) -> int:  # no
     """
     if not specs:
         raise CommandError("check needs a spec: accord check SPEC...")
+    are_modules(rules)
     found: list[dict[str, Any]] = []
-    bad = 0
+    bad = missing = 0
     for name in specs:
         try:
             problems = _problems(name, rules)
         except (SpecNotFound, RulesError) as error:
             bad += 1
+            missing += 1
             found.append({"spec": name, "problems": [], "error": str(error)})
             note(f"accord: {error}")
             continue
@@ -40,12 +42,16 @@ def check(*specs: SpecName, rules: Rules = [], json: Json = False) -> int:  # no
         note(f"no problems in {', '.join(specs)}")
     else:
         count = sum(len(spec["problems"]) for spec in found)
-        note(f"{count} problem{'' if count == 1 else 's'}")
+        told = [f"{count} problem{'' if count == 1 else 's'}"] if count else []
+        if missing:
+            told.append(f"{missing} spec{'' if missing == 1 else 's'} not checked")
+        note(", ".join(told))
     return PROBLEMS if bad else OK
 
 
 def _problems(name: str, rules: list[str]) -> tuple[Problem, ...]:
     try:
+        is_spec(name)
         spec = load(name, rules=rules)
         return tuple(problems_of(spec, rules_modules(spec, rules)))
     except SpecError as error:

@@ -6,11 +6,15 @@
 3    undetermined: kept for checks that can neither prove nor refute
 4    the network: the port is in use, or nobody listens there
 130  ended by Ctrl-C
+141  whoever read standard output has gone, as head does once it has its lines
 """
 
 from __future__ import annotations
 
+from errno import ENOSPC
 from typing import Final
+
+from runtime.commands.output import OutputError
 
 OK: Final = 0
 FAILED: Final = 1
@@ -18,6 +22,7 @@ PROBLEMS: Final = 2
 UNDETERMINED: Final = 3
 NETWORK: Final = 4
 INTERRUPTED: Final = 130
+UNREAD: Final = 141
 
 
 class CommandError(Exception):
@@ -41,6 +46,10 @@ def sentence(error: BaseException) -> tuple[str, int] | None:
         return str(error), error.code
     if isinstance(error, KeyboardInterrupt):
         return "interrupted", INTERRUPTED
+    if isinstance(error, OutputError):
+        return str(error), FAILED
+    if isinstance(error, OSError) and error.errno == ENOSPC and error.filename is None:  # the help, by print
+        return f"standard output cannot be written: {(error.strerror or '').lower()}", FAILED
     if isinstance(error, ImportError):
         cause = error.__cause__ if isinstance(error.__cause__, ImportError) else error
         return f"{cause}: the installation is not whole, see accord doctor", FAILED

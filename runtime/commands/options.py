@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from machines.engine.table import Program
-from machines.library import allowed_rules, load, rules_modules, sources
+from machines.library import SpecNotFound, allowed_rules, load, rules_modules, shipped, sources
 from machines.model import Spec
 from machines.problems import Problems, SpecError, near
 from machines.reading.nodes import ListNode, MapNode, ScalarNode, parse_yaml
@@ -87,14 +89,44 @@ def program(spec: Spec, role: str, rules: Sequence[str]) -> Program:
     return Program(spec, role, rules_modules(spec, rules))
 
 
+def is_spec(name: str) -> None:
+    """Make sure that a name may be that of a spec.
+
+    Raises:
+        SpecNotFound: it is that of a directory.
+    """
+    if name not in shipped():
+        with suppress(OSError, ValueError):  # what is no path at all is told of when it is looked for
+            if Path(name).is_dir():
+                raise SpecNotFound(f"{name} is a directory: name the YAML file of a spec, or a shipped one")
+
+
+def are_modules(rules: Sequence[str]) -> None:
+    """Make sure that each module allowed with ``--rules`` is there. This imports the packages that they are in.
+
+    Raises:
+        CommandError: there is none of that name.
+    """
+    for name in rules:
+        try:
+            found = find_spec(name) is not None
+        except (ImportError, ValueError):  # its package is missing; it is no name
+            found = False
+        if not found:
+            raise CommandError(f"--rules {name}: there is no Python module of that name here")
+
+
 def loaded(name: str, settings: Mapping[str, str], rules: Sequence[str]) -> Spec:
     """Return a spec that has no problems; what is wrong with one is told as ``accord check`` would.
 
     Raises:
+        CommandError: a module of ``rules`` is not there.
         SpecError, SpecNotFound, SettingError, RulesError: see `machines.library.load` and `machines.checks.check`.
     """
     from machines.checks import check
 
+    is_spec(name)
+    are_modules(rules)
     spec = load(name, settings, rules)
     problems = tuple(check(spec, rules_modules(spec, rules)))
     if problems:
@@ -108,6 +140,7 @@ def looked_at(name: str, rules: Sequence[str] = ()) -> Spec:
     Raises:
         SpecError, SpecNotFound: see `machines.library.load`.
     """
+    is_spec(name)
     return load(name, rules=[*rules, *missing_rules(name)])
 
 

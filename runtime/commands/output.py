@@ -17,7 +17,16 @@ LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNI
 
 def put(text: str = "") -> None:
     """Write a line of the result."""
-    print(text, flush=True)
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"standard output cannot be written: {(error.strerror or str(error)).lower()}") from error
+
+
+class OutputError(Exception):
+    """Standard output does not take the result: the disk is full. The text is one sentence."""
 
 
 def put_json(value: Any) -> None:
@@ -61,10 +70,14 @@ class JsonLines(logging.Formatter):
 
 
 @contextmanager
-def log_shown(level: str, *, as_json: bool) -> Iterator[None]:
-    """Send the log of a level (a key of LEVELS) and above to standard error for as long as the block runs."""
+def log_shown(level: str, *, as_json: bool, without: str | None = None) -> Iterator[None]:
+    """Send the log of a level (a key of LEVELS) and above to standard error for as long as the block runs.
+
+    What the logger ``without`` says is left out.
+    """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if as_json else logging.Formatter("%(levelname)s: %(message)s"))
+    handler.addFilter(lambda record: record.name != without)
     logger = logging.getLogger("accord")
     level_before, propagated_before = logger.level, logger.propagate
     logger.addHandler(handler)

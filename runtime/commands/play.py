@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from functools import partial
+from math import isfinite
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -13,7 +14,7 @@ from machines.values import plain
 from runtime.arena import GameResult, Outcome, Seated
 from runtime.arena import play as play_game
 from runtime.commands.casting import Cast, cast
-from runtime.commands.faults import FAILED, OK
+from runtime.commands.faults import FAILED, OK, CommandError
 from runtime.commands.options import (
     BackendOption,
     JournalPath,
@@ -72,6 +73,8 @@ def play(
     The same seed gives the same game. Exit code 0 if the game came to its end, whoever cheated or failed in it; 1 if
     the server's run failed.
     """
+    if not (isfinite(pace) and pace >= 0):
+        raise CommandError(f"--pace {pace:g} is not a number of seconds from 0 on")
     overridden = settings_of(settings)
     chosen = cast(loaded(spec, overridden, rules), overridden, players, player, role)
     number = seed_of(seed)
@@ -81,7 +84,6 @@ def play(
     ]
     # Read again as the journal says it, so that a replay is of the very same spec.
     narrowed = load(spec, chosen.settings, rules)
-    alone = narrowed.roles[chosen.server].machines["main"].parameters
     if "human" in chosen.kinds and not quiet:
         note(", ".join(f"{name} is {value}" for name, value in chosen.settings.items()))
     # A person at the terminal sees the game by their own player's eyes.
@@ -102,10 +104,11 @@ def play(
         )
 
     with (
-        log_shown(log, as_json=log_json),
+        # How sessions failed is told with the result; as errors in the log it would be there twice.
+        log_shown(log, as_json=log_json, without="accord.session" if log == "error" else None),
         opened_journal(
             journal,
-            no_journal or bool(alone),
+            no_journal,
             name=spec,
             spec=narrowed,
             role=chosen.server,
@@ -117,7 +120,7 @@ def play(
         progress or nullcontext(),
     ):
         result = run(partial(game, book), backend)
-    failed = result.ended.failed if result.ended is not None else None
+    ends = [result.ended] if result.ended is not None else [*result.sessions.values()]
     if json:
         put_json(_facts(chosen, result, number, journal_path(book), backend))
     else:
@@ -125,7 +128,7 @@ def play(
             put(line)
         told = f"seed {number}, {result.seconds:.2f} s"
         note(told if book is None else f"{told}, journal {book.path}")
-    return FAILED if failed is not None else OK
+    return FAILED if any(ended.failed is not None for ended in ends) else OK
 
 
 def _facts(chosen: Cast, result: GameResult, seed: int, journal: str | None, backend: str) -> dict[str, Any]:
@@ -134,6 +137,9 @@ def _facts(chosen: Cast, result: GameResult, seed: int, journal: str | None, bac
         "spec": chosen.spec.protocol,
         "result": plain(ended.value) if ended is not None else None,
         "failed": ended.failed if ended is not None else None,
+        "sessions": {
+            name: {"result": plain(ended.value), "failed": ended.failed} for name, ended in result.sessions.items()
+        },
         "seed": seed,
         "journal": journal,
         "backend": backend,
@@ -151,5 +157,7 @@ def _lines(chosen: Cast, result: GameResult) -> list[str]:
     lines = [f"{chosen.spec.protocol}: {kinds}"]
     if result.ended is not None:
         lines += result_lines(chosen.spec, result.ended)
+    for name, ended in result.sessions.items():
+        lines += [f"{name}: {line}" for line in result_lines(chosen.spec, ended)]
     lines += [f"{outcome.name} failed: {outcome.failed}" for outcome in result.players if outcome.failed is not None]
     return lines

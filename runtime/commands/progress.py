@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 TEXT_MAX = 100
 LINES_KEPT = 6  # Under the board on a terminal: the moves of one round.
 
+WHY_OUT = ("late:", "closed:")  # How notes begin that say why a player is out; the other reasons are warnings.
+
 
 class Progress:
     """Watches the effects of a game's session. Players join in order, so peer n is the n-th of ``seats``.
@@ -77,8 +79,12 @@ class Progress:
                 if text is not None and "\n" in text and text != self._board:
                     self._board = text
                     self._draw()
+            case Note("error", text, None) if text.startswith("the session failed"):
+                pass  # it is told with the result
             case Note("warning" | "error", text, peer):
                 self._say(f"{self._who(peer)}: {text}" if peer is not None else text)
+            case Note("info", text, int() as peer) if text.startswith(WHY_OUT):
+                self._say(f"{self._who(peer)}: {text.partition(':')[0]}")
             case Ended():
                 if self._board and self._live is None:
                     note(self._board)

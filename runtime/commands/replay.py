@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from runtime.commands.faults import FAILED, OK
-from runtime.commands.options import Json, Rules
+from runtime.commands.options import Json, Rules, are_modules, is_spec
 from runtime.commands.output import put, put_json
 from runtime.replay import replay as run_again
 
@@ -26,6 +26,9 @@ def replay(
 
     Exit code 0 if all agrees, 1 if not: then the first difference is told.
     """
+    are_modules(rules)
+    if spec is not None:
+        is_spec(spec)
     result = run_again(journal, spec, force=force, rules=rules)
     difference = result.difference
     if json:

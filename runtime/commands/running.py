@@ -119,6 +119,11 @@ def journal(
         return
     try:
         yield made
+    except KeyboardInterrupt:
+        made.close()
+        if made.path.exists():  # a run that had not begun leaves none
+            note(f"journal {made.path}")
+        raise
     finally:
         made.close()
 

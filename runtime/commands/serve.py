@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from machines.effects import Ended
 from machines.values import plain
-from runtime.commands.faults import FAILED, OK
+from runtime.commands.faults import FAILED, OK, CommandError
 from runtime.commands.options import (
     BackendOption,
     JournalPath,
@@ -56,7 +56,8 @@ def serve(
     backend: BackendOption = "asyncio",
     journal: JournalPath = None,
     no_journal: NoJournal = False,
-    log: Level = "info",
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], help="Tell nothing but the result and errors.")] = False,
+    log: Annotated[Level | None, Parameter(help="As elsewhere; info if left out, error with --quiet.")] = None,
     log_json: LogJson = False,
     json: Json = False,
 ) -> int:
@@ -65,6 +66,8 @@ def serve(
     With --json the first line is {"listening": "HOST:PORT", ...} as soon as the port is taken, the next the result.
     Exit code 0 if the protocol came to its end, 1 if the run failed, 4 if the port is in use.
     """
+    if not 0 <= port <= 65535:
+        raise CommandError(f"--port {port} is not within 0..65535")
     overridden = settings_of(settings)
     loaded_spec = loaded(spec, overridden, rules)
     chosen = chosen_role(loaded_spec, role, loaded_spec.listeners(), "listens")
@@ -86,7 +89,7 @@ def serve(
             where = shown_address(host, taken)
             if json:
                 put_json({"listening": where, "host": host, "port": taken, **facts, "journal": journal_path(book)})
-            else:
+            elif not quiet:
                 note(f"{loaded_spec.protocol}: {chosen} listens on {where}, seed {number}")
 
         async with open_player(kind, spec=loaded_spec, name=name, seed=number) as decider:
@@ -104,7 +107,7 @@ def serve(
             )
 
     with (
-        log_shown(log, as_json=log_json),
+        log_shown(log or ("error" if quiet else "info"), as_json=log_json),
         opened_journal(
             journal,
             no_journal,
@@ -125,6 +128,6 @@ def serve(
     else:
         for line in result_lines(loaded_spec, ended):
             put(line)
-        if book is not None:
+        if book is not None and not quiet:
             note(f"journal {book.path}")
     return FAILED if ended.failed is not None else OK

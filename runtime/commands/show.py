@@ -10,7 +10,21 @@ import msgspec
 from machines.library import RulesError
 from machines.messages.bodies import compile_message
 from machines.messages.types import compile_type
-from machines.model import Body, BodyList, BodyMap, Hole, Machine, Message, Role, Setting, Spec, Text, Verbatim
+from machines.model import (
+    Body,
+    BodyList,
+    BodyMap,
+    Hole,
+    Machine,
+    Message,
+    Name,
+    Role,
+    Setting,
+    Spec,
+    Text,
+    TypeDeclaration,
+    Verbatim,
+)
 from machines.values import plain
 from runtime.commands.faults import OK
 from runtime.commands.options import Json, Rules, SpecName, looked_at
@@ -19,7 +33,7 @@ from runtime.players import default_kind, kinds
 
 
 def show(spec: SpecName, /, *, rules: Rules = [], json: Json = False) -> int:  # noqa: B006 (cyclopts makes a new list)
-    """Show what is in a spec: its roles and their machines, its messages, its settings, and who can play it."""
+    """Show what is in a spec: roles, machines, messages, types, what players are asked, settings, and who can play."""
     facts = _facts(looked_at(spec, rules))
     if json:
         put_json(facts)
@@ -35,6 +49,17 @@ def show(spec: SpecName, /, *, rules: Rules = [], json: Json = False) -> int:  #
     put("messages")
     for line in table((m["from"] + " > " + m["to"], m["name"], m["body"]) for m in facts["messages"]):
         put(f"  {line}")
+    if facts["types"]:
+        put()
+        put("types")
+        for line in table((t["name"], t["is"]) for t in facts["types"]):
+            put(f"  {line}")
+    for role in facts["roles"]:
+        if role["questions"]:
+            put()
+            put(f"questions to the player of {role['name']}, and the messages that may answer")
+            for line in table((_asked(q), " | ".join(q["messages"])) for q in role["questions"]):
+                put(f"  {line}")
     if facts["settings"]:
         put()
         put("settings")
@@ -44,7 +69,12 @@ def show(spec: SpecName, /, *, rules: Rules = [], json: Json = False) -> int:  #
     put("players")
     for line in table((p["kind"] + (" *" if p["default"] else ""), p["does"]) for p in facts["players"]):
         put(f"  {line}")
+    put("  how to write one: docs/players.md")
     return OK
+
+
+def _asked(question: dict[str, Any]) -> str:
+    return f"{question['question']}({', '.join(question['arguments'])})"
 
 
 def _facts(spec: Spec) -> dict[str, Any]:
@@ -61,6 +91,7 @@ def _facts(spec: Spec) -> dict[str, Any]:
         "connects": spec.connects,
         "roles": [_role(spec, role) for role in spec.roles.values()],
         "messages": [_message(spec, message) for message in spec.messages.values()],
+        "types": [_type(spec, declared) for declared in spec.types.values()],
         "settings": [_setting(setting) for setting in spec.settings.values()],
         "players": [{"kind": kind, "does": does, "default": kind == default} for kind, does in known.items()],
     }
@@ -74,6 +105,39 @@ def _role(spec: Spec, role: Role) -> dict[str, Any]:
         "name": role.name,
         "does": " and ".join(does) or "alone",
         "machines": [_machine(machine) for machine in role.machines.values()],
+        "questions": _questions(spec, role),
+    }
+
+
+def _questions(spec: Spec, role: Role) -> list[dict[str, Any]]:
+    """Return what a role's player is asked, each question once however many states ask it in the same words."""
+    found: list[dict[str, Any]] = []
+    for machine in role.machines.values():
+        for state in machine.states.values():
+            if state.ask is None:
+                continue
+            question = {
+                "question": state.ask.path,
+                # As a program is told them: an argument that is no name goes by its place.
+                "arguments": [
+                    argument.name if isinstance(argument, Name) else str(index)
+                    for index, argument in enumerate(state.ask.arguments or ())
+                ],
+                # A state that asks may hear its peers too; the player answers with what its own role sends.
+                "messages": [name for name in state.answers.receive if role.name in spec.messages[name].senders],
+            }
+            if question not in found:
+                found.append(question)
+    return found
+
+
+def _type(spec: Spec, declared: TypeDeclaration) -> dict[str, Any]:
+    shape = compile_type(declared.type, spec.types)
+    return {
+        "name": declared.name,
+        "is": shape.describe(),
+        "example": msgspec.json.encode(plain(shape.example())).decode(),
+        "schema": shape.json_schema(),
     }
 
 

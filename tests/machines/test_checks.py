@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from machines.checks import assignment, bindings, check, checker, graph, messages, rules
+from machines.checks import assignment, bindings, check, checker, faults, graph, kinds, messages, rules
 from machines.problems import Problems
 from machines.reading.nodes import parse_yaml
 from machines.reading.reader import read
@@ -25,6 +25,7 @@ from tests.machines.quiz import (
     spec_of,
 )
 from tests.machines.test_checks_graph import GRAPH
+from tests.machines.test_checks_kinds import KINDS
 from tests.machines.test_checks_messages import MESSAGES
 from tests.machines.test_checks_rules import RULES
 from tests.shared import SHARED, needs_shared
@@ -181,7 +182,7 @@ def test_a_shipped_spec_is_checked_at_once(path: Path) -> None:
 
 # -- the table of codes ----------------------------------------------------------------------------------------------
 
-MODULES = (assignment, bindings, graph, messages, rules)
+MODULES = (assignment, bindings, faults, graph, kinds, messages, rules)
 
 
 def codes(text: str) -> set[str]:
@@ -198,7 +199,7 @@ def test_the_table_has_the_codes_that_are_told_and_no_other() -> None:
 
 
 def test_every_code_has_a_bad_text_and_a_mended_one() -> None:
-    tried = {case.code for case in [*GRAPH, *MESSAGES, *RULES, *test_names.CASES]}
+    tried = {case.code for case in [*GRAPH, *KINDS, *MESSAGES, *RULES, *test_names.CASES]}
 
     assert tried == codes((checker.__doc__ or "").split("Each check is")[0])
 

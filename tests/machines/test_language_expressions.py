@@ -76,7 +76,7 @@ def test_what_has_no_meaning_fails_and_changes_nothing(keys: str, words: str) ->
     run = start(
         f"""
         messages:
-          server: {{GO: [go, $n int]}}
+          server: {{GO: [go, $n any]}}
         roles:
           client:
             main:

@@ -260,7 +260,7 @@ def test_what_may_not_be_extended_is_a_problem(tmp_path: Path, name: str) -> Non
 
     found = child_faults(tmp_path, f"protocol: other\nextends: '{name}'\n")
 
-    assert ("A136", 2) in [(p.code, p.place.line) for p in found]
+    assert [(p.code, p.place.line) for p in found] == [("A136", 2)]
 
 
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
@@ -271,7 +271,7 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
 
     found = child_faults(inner, "protocol: other\nextends: linked\n")
 
-    assert ("A136", 2) in [(p.code, p.place.line) for p in found]
+    assert [(p.code, p.place.line) for p in found] == [("A136", 2)]
 
 
 def test_extends_in_a_circle_is_a_problem(tmp_path: Path) -> None:

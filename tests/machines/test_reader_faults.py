@@ -97,6 +97,10 @@ FAULTS = [
     ("A128", "let: {sum: x + y}", "let: {^guest.sum: x + y}"),
     ("A129", "  word: hello", "  word: ^5..3"),
     ("A129", "  word: hello", "  word: ^null"),
+    ("A129", "  word: hello", "  word: ^5 sek"),
+    ("A129", "  word: hello", "  word: ^3..many"),
+    ("A200", "  Name: {", "  Hand: {^emum: [rock, paper]}\n  Name: {"),
+    ("A200", "  Name: {", "  Text: {^strng: '[a-z]+'}\n  Name: {"),
     ("A130", "framing: lines", "framing: json, depth_max: ^many"),
     ("A130", "framing: lines", "framing: ^line"),
     ("A131", "limit: often", "limit: ^-2"),
@@ -226,6 +230,29 @@ def test_many_faults_of_one_file_come_in_one_pass_in_file_order() -> None:
         (55, "A104"),
     ], "\n".join(map(str, found))
     assert found == sorted(found)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "hint"),
+    [
+        ("  reply: 5 s", "  reply: 5 sek", "did you mean '5 s'?"),
+        ("  reply: 5 s", "  reply: 5 minutes", "did you mean '5 min'?"),
+        ("  reply: 5 s", "  reply: 10 per 1 sec", "did you mean '10 per 1 s'?"),
+        ("  Name: {", "  Hand: {emum: [rock, paper]}\n  Name: {", "did you mean 'enum'?"),
+        ("  Name: {", "  Text: {strng: '[a-z]+'}\n  Name: {", "did you mean 'string'?"),
+    ],
+)
+def test_what_was_meant_is_suggested(old: str, new: str, hint: str) -> None:
+    assert faults(changed(old, new))[0].hint.startswith(hint)
+
+
+@pytest.mark.parametrize("value", ["'5 sek'", "good morning", "all"])
+def test_a_text_on_purpose_is_a_setting(value: str) -> None:
+    assert not faults(changed("  word: hello", f"  word: {value}"))
+
+
+def test_a_key_that_is_nearly_a_form_is_a_key() -> None:
+    assert not faults(changed("  Name: {", "  Names: {strings: [Name, ...], maps: Name}\n  Name: {"))
 
 
 def test_near_names_are_suggested() -> None:

@@ -136,6 +136,7 @@ def line_program(connects: tuple[str, ...] = (), per_connection: bool = False, c
         wire=Wire(framing="lines", connections_max=connections_max),
         connects=connects,
         per_connection=per_connection,
+        accepts=not connects,
     )
     return cast(Program, program)
 

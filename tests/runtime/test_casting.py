@@ -70,7 +70,7 @@ def test_as_few_play_as_the_game_allows_or_as_many_as_have_a_kind() -> None:
 
 
 def test_the_kinds_given_come_first_and_the_rest_is_the_games_choice() -> None:
-    assert tsuro(4, "random", "silent").kinds == ("random", "silent", "second", "second")
+    assert tsuro(4, "random", "silent").kinds == ("random", "silent", "strong", "strong")
 
 
 @pytest.mark.parametrize("count", [-1, 0, 2, 6, 1000])
@@ -176,7 +176,7 @@ def test_specs_without_a_game_can_be_played_too(name: str) -> None:
     spec = load(str(SPECS / f"{name}.yaml"))
     chosen = cast(spec, {}, None, (), None)
 
-    assert set(chosen.kinds) == {"example"}
+    assert set(chosen.kinds) == {"random"}
 
 
 def test_a_role_that_does_not_connect_cannot_be_played() -> None:

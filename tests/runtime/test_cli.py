@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
@@ -56,7 +57,19 @@ FAULTS = [
     (("play", "tsuro", "--backend", "curio"), 2, "curio"),
     (("serve", "tsuro", "--role", "client"), 2, "the role 'client' of tsuro is none that listens: server"),
     (("serve", "tsuro", "--role", "serber"), 2, "tsuro has no role 'serber': did you mean 'server'?"),
-    (("serve", "tsuro", "--port", "99999"), 4, "a port is a number from 0 to 65535"),
+    (("serve", "tsuro", "--port", "99999"), 2, "--port 99999 is not within 0..65535"),
+    (("serve", "tsuro", "--port", "-1"), 2, "--port -1 is not within 0..65535"),
+    (("play", "tsuro", "--pace", "-1"), 2, "--pace -1 is not a number of seconds from 0 on"),
+    (("play", "tsuro", "--pace", "nan"), 2, "--pace nan is not a number of seconds from 0 on"),
+    (("play", "tsuro", "--pace", "inf"), 2, "--pace inf is not a number of seconds from 0 on"),
+    (("play", "tsuro", "--rules", "nomod"), 2, "--rules nomod: there is no Python module of that name here"),
+    (("play", "tsuro", "--rules", "no.mod"), 2, "--rules no.mod: there is no Python module of that name here"),
+    (("check", "tsuro", "--rules", "nomod"), 2, "--rules nomod: there is no Python module of that name here"),
+    (("play", "tsuro", "three", "four"), 2, "nothing is known to be done with 'three', 'four'"),
+    (("play", "tsuro", "--journal", "/dev/null/x"), 2, "the journal cannot be made: /dev/null is not a folder"),
+    (("play", "/"), 2, "/ is a directory: name the YAML file of a spec"),
+    (("show", "/"), 2, "/ is a directory: name the YAML file of a spec"),
+    (("draw", "tsuro", "--all"), 2, "draw takes either specs or --all, not both"),
     (("serve", "tsuro", "--host", "no.such.host.invalid"), 4, "cannot listen on"),
     (("serve", "tsuro", "--to", "ai"), 2, "--to 'ai' is not of the form ROLE=HOST:PORT"),
     (("serve", "tsuro", "--to", "ai=a:1"), 2, "nothing connects to 'ai' here"),
@@ -187,20 +200,21 @@ def test_a_game_is_one_json_object(players: int, backend: str, accord: Run) -> N
 
 def test_the_same_seed_gives_the_same_game_and_another_seed_another(accord: Run) -> None:
     def result(seed: int, backend: str) -> Any:
-        words = ("--player", "random", "--player", "random", "--player", "random", "--no-journal")
-        code, out, _ = accord("play", "tsuro", "--seed", str(seed), "--json", "-q", "--backend", backend, *words)
+        words = ("--json", "-q", "--no-journal", "--backend", backend)
+        code, out, _ = accord("play", "tsuro", "--seed", str(seed), *words)
         assert code == 0
         return json.loads(out)["result"]
 
-    assert result(1, "asyncio") == result(1, "trio") == result(1, "asyncio")
-    assert len({json.dumps(result(seed, "asyncio")) for seed in range(4)}) > 1
+    first = result(1, "asyncio")
+    assert first == result(1, "trio") == result(1, "asyncio")
+    assert first != result(7, "asyncio")
 
 
 def test_a_game_is_shown_as_it_goes_and_its_result_printed(accord: Run) -> None:
     code, out, err = accord("play", "tsuro", "--seed", "1", "--no-journal")
 
     assert code == 0
-    assert out.startswith("tsuro: player1 (second), player2 (second), player3 (second)\n1. player")
+    assert out.startswith("tsuro: player1 (strong), player2 (strong), player3 (strong)\n1. player")
     assert 'player1: JOIN name "player1"' in err
     assert "is laid at" in err
     assert err.count("\n 0 ") == 1, "the board, once"
@@ -263,6 +277,100 @@ def test_a_spec_that_has_changed_is_not_replayed_unless_forced(accord: Run, tmp_
     assert "it has changed since" in err
     assert accord("replay", str(journal), "--force")[0] == 0
     assert accord("replay", str(journal), "--spec", str(SPECS / "lobby.yaml"))[0] == 0
+
+
+def test_a_journal_that_lacks_a_line_is_told_by_its_name(accord: Run, tmp_path: Path) -> None:
+    journal = tmp_path / "game.jsonl"
+    assert accord("play", "tsuro", "--seed", "1", "-q", "--journal", str(journal))[0] == 0
+    head, *lines = journal.read_text().splitlines(keepends=True)
+    told = []
+    for kind in ("start", "connect"):
+        journal.write_text(head + "".join(line for line in lines if f'"in":"{kind}"' not in line))
+        code, out, err = accord("replay", str(journal))
+        assert code in (1, 2)
+        told.append(out + err)
+
+    assert told[0].startswith(f"accord: {journal}: line 2: this session has not started: a line before it is missing")
+    assert f"{journal}: line " in told[1]
+    assert "Error" not in told[1]
+
+
+def test_another_spec_is_said_to_be_another(accord: Run, tmp_path: Path) -> None:
+    journal = tmp_path / "game.jsonl"
+    assert accord("play", "tsuro", "--seed", "1", "-q", "--journal", str(journal))[0] == 0
+
+    code, _, err = accord("replay", str(journal), "--spec", str(SPECS / "lobby.yaml"))
+
+    assert code == 2
+    assert "lobby.yaml is not the tsuro that ran, but another spec or version" in err
+
+
+EACH = """protocol: each
+title: a session for each connection
+connects: {client: server}
+messages:
+  client:
+    HI: {hi: $name string}
+  server:
+    HELLO: {hello: $name string}
+roles:
+  server:
+    main(client):
+      named: {await: client, within: 5 s, receive: {HI: {send: HELLO, return: name}}}
+  client:
+    main:
+      always: {within: 10 s}
+      come: {send: HI(my.name), then: waiting}
+      waiting: {receive: {HELLO: {return: name}}}
+"""
+
+
+def test_sessions_for_each_connection_have_one_journal_and_a_result_each(accord: Run, tmp_path: Path) -> None:
+    spec, journal = tmp_path / "each.yaml", tmp_path / "each.jsonl"
+    spec.write_text(EACH)
+
+    code, out, err = accord("play", str(spec), "--players", "3", "--journal", str(journal))
+
+    assert code == 0
+    assert [line for line in out.splitlines() if "result" in line] == [
+        f'player{number}: result: "player{number}"' for number in (1, 2, 3)
+    ]
+    assert [line for line in err.splitlines() if "HI" in line] == [
+        f'player{number}: HI name "player{number}"' for number in (1, 2, 3)
+    ]
+    code, out, _ = accord("replay", str(journal), "--json")
+    facts = json.loads(out)
+    assert (code, facts["agrees"], facts["sessions"], facts["complete"]) == (0, True, 3, True)
+    assert [ending["session"] for ending in facts["endings"]] == [0, 1, 2]
+
+
+def test_why_a_server_failed_is_told_and_not_that_nobody_answers_there(accord: Run) -> None:
+    code, out, err = accord("play", "tsuro", "--set", "seats=9", "--no-journal")
+
+    assert code == 1
+    assert "\nfailed: main (" in out
+    assert "all five tokens are taken" in out
+    assert "player9 failed: the game was over before it could join" in out
+    assert "accord: " not in err
+    assert err.count("all five tokens") == 0, "it is told once"
+
+
+def test_why_players_are_out_is_told_once(accord: Run) -> None:
+    kinds = [word for kind in ("silent", "gone", "malformed", "infinite") for word in ("--player", kind)]
+
+    began = time.monotonic()
+    code, out, err = accord("play", "tsuro", "--seed", "1", "--players", "5", "--set", "reply=500 ms", *kinds)
+
+    assert code == 0
+    assert time.monotonic() - began < 5, "nobody thinks on once the game is over"
+    told = [line for line in err.splitlines() if line.startswith("player") and "JOIN" not in line]
+    assert told[:2] == ["player1: late", "player2: closed"]
+    assert told[2].startswith("player3: malformed: ")
+    assert "player failed" not in err
+    whys = [line for line in out.splitlines() if " failed: " in line]
+    assert len(whys) == 4
+    for line, why in zip(whys, ("is closed", "hung up", "11 bytes that are no message", "without an end"), strict=True):
+        assert why in line
 
 
 def test_an_arena_that_fails_is_not_the_players_fault(accord: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -345,6 +453,14 @@ def test_problems_are_json_objects_too(accord: Run, tmp_path: Path) -> None:
     assert "no shipped spec is called 'nosuch'" in facts["specs"][1]["error"]
 
 
+def test_a_spec_that_is_not_there_is_not_said_to_have_no_problems(accord: Run) -> None:
+    code, out, err = accord("check", "nofile", "tsuro")
+
+    assert (code, out) == (2, "")
+    assert err.endswith("\n1 spec not checked\n")
+    assert "0 problems" not in err
+
+
 def test_machines_are_drawn_as_files(accord: Run, tmp_path: Path) -> None:
     code, out, _ = accord("draw", "tsuro", "-o", str(tmp_path), "--format", "svg,dot", "--role", "client", "--json")
 
@@ -363,6 +479,23 @@ def test_stale_pictures_are_found(accord: Run, tmp_path: Path) -> None:
 
     assert code == 1
     assert "stale" in out
+
+
+def test_what_is_drawn_can_be_checked_whatever_its_form(accord: Run, tmp_path: Path) -> None:
+    words = ("draw", "tsuro", "-o", str(tmp_path))
+    assert accord(*words, "--format", "svg")[0] == 0
+    assert accord(*words, "--check")[:2] == (0, "")
+    assert accord(*words, "--check", "--format", "svg")[:2] == (0, "")
+
+    code, out, _ = accord(*words, "--check", "--format", "png")
+    assert code == 1
+    assert "tsuro-server-main.png is missing" in out
+
+    for path in tmp_path.glob("*.dot"):
+        path.unlink()
+    code, out, _ = accord(*words, "--check")
+    assert code == 1
+    assert "cannot be compared without their DOT" in out
 
 
 def test_the_list_has_every_shipped_spec(accord: Run) -> None:
@@ -385,7 +518,53 @@ def test_a_spec_is_shown(accord: Run) -> None:
     facts = json.loads(accord("show", "tsuro", "--json")[1])
     assert [message["name"] for message in facts["messages"]][:2] == ["JOIN", "INIT_PLACE"]
     assert {"name": "think", "value": "8 s", "kind": "duration"} in facts["settings"]
-    assert [player["kind"] for player in facts["players"] if player["default"]] == ["second"]
+    assert [player["kind"] for player in facts["players"] if player["default"]] == ["strong"]
+
+
+def test_a_spec_is_shown_with_its_types_and_what_players_are_asked(accord: Run) -> None:
+    _, out, _ = accord("show", "tsuro")
+
+    assert "  Token   one of white, black, red, green, blue\n" in out
+    assert "questions to the player of client, and the messages that may answer\n" in out
+    assert "  intermediate(board, tiles, token)  INTER_PLACE\n" in out
+    assert "questions to the player of server" not in out
+    assert "how to write one: docs/players.md" in out
+    facts = json.loads(accord("show", "tsuro", "--json")[1])
+    assert {role["name"]: role["questions"] for role in facts["roles"]} == {
+        "server": [],
+        "client": [
+            {"question": "initial", "arguments": ["board", "hand", "token"], "messages": ["INIT_PLACE"]},
+            {"question": "intermediate", "arguments": ["board", "tiles", "token"], "messages": ["INTER_PLACE"]},
+        ],
+    }
+    square = next(declared for declared in facts["types"] if declared["name"] == "Square")
+    assert square["schema"] == {"type": "integer", "minimum": 0, "maximum": 9}
+
+
+def test_only_what_the_own_role_sends_may_answer_a_question(accord: Run, tmp_path: Path) -> None:
+    spec = tmp_path / "hint.yaml"
+    spec.write_text(
+        """
+protocol: hint
+title: a question that a hint may overtake
+connects: {player: table}
+messages:
+  player: {MOVE: move}
+  table: {HINT: hint, OVER: over}
+roles:
+  table: {main: {open: {accept: seat(peer), as: players, seats: 1..1, within: 1 s, then: {return: null}}}, seat(peer): {in: {return: {}}}}
+  player:
+    main:
+      think: {ask: move(1 + 1), within: 1 s, receive: {MOVE: {send: MOVE, then: again}, HINT: stay}}
+      again: {ask: move(1 + 1), within: 1 s, receive: {MOVE: {return: null}, OVER: {return: null}}}
+""",
+        encoding="utf-8",
+    )
+    code, out, err = accord("show", str(spec), "--json")
+
+    assert code == 0, err
+    player = next(role for role in json.loads(out)["roles"] if role["name"] == "player")
+    assert player["questions"] == [{"question": "move", "arguments": ["0"], "messages": ["MOVE"]}]
 
 
 @pytest.mark.parametrize("name", shipped())

@@ -124,7 +124,7 @@ def test_a_signal_ends_a_server_cleanly(which: signal.Signals, backend: str, sta
     code, _, err = ended(server)
 
     assert code == 130
-    assert err.endswith("interrupted\n")
+    assert err.endswith(f"journal {facts['journal']}\ninterrupted\n")
     assert json.loads(Path(facts["journal"]).read_text().splitlines()[-1])["end"] is True
     assert start("replay", facts["journal"]).wait(SECONDS) == 0
 
@@ -191,10 +191,47 @@ def test_who_stops_reading_the_output_causes_no_complaint(start: Start) -> None:
     process = start("list")
     assert process.stdout is not None
     process.stdout.close()
-    process.wait(SECONDS)
 
+    assert process.wait(SECONDS) == 141
     assert process.stderr is not None
     assert process.stderr.read() == ""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no disk here that is always full")
+@pytest.mark.parametrize("words", [("list",), ("list", "--json"), ("--help",)])
+def test_output_that_cannot_be_written_is_one_sentence(words: tuple[str, ...]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "runtime", *words],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=SECONDS,
+        )
+
+    assert done.returncode == 1
+    assert done.stderr == "accord: standard output cannot be written: no space left on device\n"
+
+
+def test_a_person_is_not_kept_at_a_question_of_a_game_that_is_over(start: Start) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        address = f"127.0.0.1:{door.getsockname()[1]}"
+        client = start("join", "tsuro", address, "--player", "human", "--json")
+        peer, _ = door.accept()
+        with peer:
+            assert peer.recv(100) == b'"player"\n'
+            peer.sendall(b'"white"\n"started"\n[[],[0,1,2]]\n')
+            assert client.stderr is not None
+            asked = ""
+            while "number" not in asked:
+                asked += client.stderr.read(1)
+
+    code, lines, _ = ended(client)
+
+    assert code == 1
+    assert "the connection is closed, so no answer can be sent" in lines[-1]["failed"]
+    assert start("replay", lines[-1]["journal"]).wait(SECONDS) == 0
 
 
 def test_the_help_imports_no_command() -> None:

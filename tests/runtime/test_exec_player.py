@@ -141,6 +141,29 @@ async def test_what_a_program_complains_of_is_logged_up_to_a_limit(
     ]
 
 
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("1 / 0", r"ended with exit code 1; it said: ZeroDivisionError: division by zero$"),
+        ("sys.stderr.write('x\\n' * 100_000 + 'the end\\n'); sys.exit(2)", r"ended with exit code 2; it said: the end$"),
+        ("sys.stderr.write('\\33[2Jred\\7'); sys.exit(2)", r"it said: \[2Jred$"),
+        ("sys.stderr.write('y' * 1000); sys.exit(2)", r"it said: y{200}$"),
+        ("sys.exit(3)", r"ended with exit code 3$"),
+    ],
+)
+async def test_a_program_that_crashes_is_told_of_with_its_last_words(code: str, reason: str) -> None:
+    async with open_program(command(code), "Ann") as program:
+        with pytest.raises(DecisionError, match=reason):
+            await ask(program)
+
+
+async def test_a_line_that_is_no_json_is_told_of_with_the_last_lines_of_complaint() -> None:
+    code = "read(); read(); os.write(2, b'a\\nb\\n\\nc\\nd\\n'); os.close(2); print('no', flush=True); read()"
+    async with open_program(command(code), "Ann") as program:
+        with pytest.raises(DecisionError, match=r"no JSON: 'no'; it said: b / c / d$"):
+            await ask(program)
+
+
 async def test_the_whole_process_group_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exec_player, "GRACE_SECONDS", 0.05)
     # A child that ignores everything but SIGKILL, as a shell's background job might. It holds a pipe open, whose other

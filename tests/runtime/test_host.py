@@ -330,6 +330,66 @@ async def test_a_decision_does_not_outlive_its_question(how: bytes) -> None:
         assert not [what for what in table.session.inputs if what[0] in ("answer", "failed")]
 
 
+async def test_a_question_is_given_up_once_no_answer_can_reach_anybody() -> None:
+    cancelled = anyio.Event()
+
+    async def think(question: str) -> str:
+        try:
+            await anyio.sleep(300)
+        except BaseException:
+            cancelled.set()
+            raise
+        raise AssertionError("it thought to the end")
+
+    async with anyio.create_task_group() as tasks:
+        session = LineSession(line_program(connects=("server", "advisor")))
+        host = Host(
+            cast(Session, session),
+            make_clock(tasks),
+            tasks,
+            journal=(journal := MemoryJournal()),
+            player=answers(think),
+        )
+        ends = [memory_streams() for _ in range(2)]
+        connections = [TaskConnection(ours, "memory") for ours, _ in ends]
+        for connection in connections:
+            tasks.start_soon(connection.run)
+        host.start(connections)
+        server, advisor = (theirs for _, theirs in ends)
+        PEERS.extend((server, advisor))
+        await server.send(b"ask why\n")
+        await anyio.wait_all_tasks_blocked()
+        await server.aclose()
+        await anyio.wait_all_tasks_blocked()
+        assert not cancelled.is_set(), "one is left"
+
+        await advisor.send(b"ask how\n")
+        await advisor.aclose()
+
+        await cancelled.wait()
+        await anyio.wait_all_tasks_blocked()
+        why = "the connection is closed, so no answer can be sent"
+        assert session.inputs[-2:] == [("failed", 1, why), ("failed", 2, why)]
+        assert [line[0] for line in journal.lines[-3:]] == ["lost", "failed", "failed"]
+        assert anyio.current_time() < 300
+        await host.release()
+        tasks.cancel_scope.cancel()
+
+
+async def test_a_host_that_takes_in_others_may_think_on_while_nobody_is_there() -> None:
+    async def think(question: str) -> str:
+        await anyio.sleep(3)
+        return "yes"
+
+    async with hosting(player=answers(think)) as table:
+        peer = table.peer()
+        await peer.send(b"ask why\n")
+        await peer.aclose()
+        await anyio.sleep(4)
+
+        assert table.session.inputs[-1] == ("answer", 1, "yes")
+
+
 async def test_the_player_is_told_what_was_heard_and_may_fail_at_it() -> None:
     async def never(question: str) -> None:
         await anyio.sleep_forever()

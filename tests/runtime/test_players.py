@@ -214,8 +214,12 @@ def test_every_kind_listed_is_known_and_told_of(spec: Spec) -> None:
     assert default_kind(spec) in kinds(spec)
 
 
-def test_a_spec_without_a_game_is_played_by_example() -> None:
-    assert default_kind(CHAT) == "example"
+def test_a_spec_without_a_game_is_played_by_chance() -> None:
+    assert default_kind(CHAT) == "random"
+
+
+def test_a_games_own_choice_plays_where_it_has_one() -> None:
+    assert default_kind(TSURO) == "strong"
 
 
 def test_seeds_are_those_of_every_machine_and_differ_by_path() -> None:
