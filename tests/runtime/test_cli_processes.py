@@ -160,7 +160,7 @@ def test_a_program_of_any_kind_plays(start: Start, tmp_path: Path) -> None:
     bot = f"exec:{sys.executable} bot.py {ROOT}"
 
     _, with_program, _ = ended(start("play", "tsuro", "-q", "--json", "--seed", "1", "--player", bot))
-    _, without, _ = ended(start("play", "tsuro", "-q", "--json", "--seed", "1"))
+    _, without, _ = ended(start("play", "tsuro", "-q", "--json", "--seed", "1", "--player", "second"))
 
     assert with_program[0]["result"] == without[0]["result"]
 
@@ -221,11 +221,14 @@ def test_a_person_is_not_kept_at_a_question_of_a_game_that_is_over(start: Start)
         peer, _ = door.accept()
         with peer:
             assert peer.recv(100) == b'"player"\n'
-            peer.sendall(b'"white"\n"started"\n[[],[0,1,2]]\n')
+            tile = [["A", "B"], ["C", "D"], ["E", "F"], ["G", "H"]]
+            request = [[[[None] * 10] * 10, []], [tile] * 3]
+            peer.sendall(b'"white"\n"started"\n' + json.dumps(request).encode() + b"\n")
             assert client.stderr is not None
             asked = ""
-            while "number" not in asked:
-                asked += client.stderr.read(1)
+            while "player, initial" not in asked:
+                asked += (letter := client.stderr.read(1))
+                assert letter, f"it ended without a question: {asked}"
 
     code, lines, _ = ended(client)
 

@@ -145,7 +145,10 @@ async def test_what_a_program_complains_of_is_logged_up_to_a_limit(
     ("code", "reason"),
     [
         ("1 / 0", r"ended with exit code 1; it said: ZeroDivisionError: division by zero$"),
-        ("sys.stderr.write('x\\n' * 100_000 + 'the end\\n'); sys.exit(2)", r"ended with exit code 2; it said: the end$"),
+        (
+            "sys.stderr.write('x\\n' * 100_000 + 'the end\\n'); sys.exit(2)",
+            r"ended with exit code 2; it said: the end$",
+        ),
         ("sys.stderr.write('\\33[2Jred\\7'); sys.exit(2)", r"it said: \[2Jred$"),
         ("sys.stderr.write('y' * 1000); sys.exit(2)", r"it said: y{200}$"),
         ("sys.exit(3)", r"ended with exit code 3$"),

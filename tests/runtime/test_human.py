@@ -126,8 +126,27 @@ async def test_a_text_that_its_message_cannot_hold_is_asked_for_again() -> None:
 
 
 async def test_a_terminal_that_has_ended_is_no_answer() -> None:
-    with pytest.raises(DecisionError, match="nobody is at the terminal"):
-        await asked(Desk("red"), "BUY")
+    desk = Desk("red")
+    with pytest.raises(DecisionError, match=r"^ann left the game \(the terminal's input has ended\)$"):
+        await asked(desk, "BUY")
+
+    assert desk.shown.endswith(": \n"), "what is told of it begins a line"
+
+
+async def test_who_left_is_not_asked_again() -> None:
+    desk = Desk("quit", "red", more=True)
+    ann = person(desk)
+    for _ in range(2):
+        with pytest.raises(DecisionError, match=r"^ann left the game \(quit\)$"):
+            await ann.decide("what_now", (), ("BUY",), None)
+
+    assert desk.shown.count("what_now") == 1
+    desk.keys.put("")
+
+
+async def test_words_to_the_terminal_are_texts_where_a_text_is_wanted() -> None:
+    assert await asked(Desk("quit"), "SAY") == ("SAY", {"text": "quit"})
+    assert await asked(Desk("red", "", "help"), "BUY") == ("BUY", {"what": "red", "pieces": 1, "note": "help"})
 
 
 async def test_a_question_that_is_overtaken_loses_no_line() -> None:
@@ -135,10 +154,22 @@ async def test_a_question_that_is_overtaken_loses_no_line() -> None:
     with anyio.move_on_after(0.01) as scope:
         await asked(desk, "SAY")
     assert scope.cancelled_caught
-    assert "too late" in desk.shown
     desk.type("for the next one")
 
     assert await asked(desk, "SAY") == ("SAY", {"text": "for the next one"})
+    desk.keys.put("")
+
+
+async def test_that_it_was_too_late_is_told_once_and_only_when_the_game_goes_on() -> None:
+    desk = Desk(more=True)
+    ann = person(desk)
+    with anyio.move_on_after(0.01):
+        await ann.decide("move", (), ("SAY",), None)
+    assert "too late" not in desk.shown, "it may have been Ctrl-C"
+    ann.heard("NEWS", {})
+    ann.heard("NEWS", {})
+
+    assert desk.shown.endswith("\n(too late: the question move is closed)\nann is told NEWS\nann is told NEWS\n")
     desk.keys.put("")
 
 
@@ -187,9 +218,9 @@ async def test_two_people_at_one_terminal_are_asked_one_after_the_other() -> Non
     assert desk.shown.count("text, ") == 2
 
 
-def with_game(monkeypatch: pytest.MonkeyPatch, choices: list[tuple[str, Any]]) -> None:
+def with_game(monkeypatch: pytest.MonkeyPatch, choices: list[tuple[str, Any]], **more: str) -> None:
     players = SimpleNamespace(choices=lambda question, arguments: choices)
-    views = SimpleNamespace(shown=lambda message, holes: f"<{message}>" if message != "HELLO" else None)
+    views = SimpleNamespace(shown=lambda message, holes: f"<{message}>" if message != "HELLO" else None, **more)
     modules = {"players": [players], "views": [views]}
     monkeypatch.setattr(human, "companions", lambda spec, folder: modules[folder])
 
@@ -212,7 +243,55 @@ async def test_many_choices_come_in_pages_and_are_found_by_a_word(monkeypatch: p
     assert f"square {PAGE} " in desk.shown.partition("Enter for page 2 of 5")[0]
     assert "square 40 " in desk.shown
     assert "none has 'no such word'" in desk.shown
-    assert "there are 1 to 90" in desk.shown
+    assert "there is no 1000: there are 1 to 90" in desk.shown
+
+
+async def test_nonsense_is_answered_at_the_prompt_and_the_choices_are_not_shown_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with_game(monkeypatch, [(f"square {number}", number) for number in range(1, 91)])
+    desk = Desk("xyzzy", "0", "help", "7")
+
+    assert await asked(desk, "SAY") == 7
+    assert desk.shown.count("square 1\n") == 1
+    prompt = "number, Enter for page 2 of 5, words to look for, help: "
+    assert f"{prompt}none has 'xyzzy'\n{prompt}there is no 0: there are 1 to 90\n{prompt}" in desk.shown
+    assert "quit      say this again, leave the game" in desk.shown
+
+
+async def test_words_are_looked_for_together_and_enter_takes_the_only_one_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    squares = [(f"{x},{y} {how} turned", (x, y, how)) for x in range(9) for y in range(9) for how in ("left", "Right")]
+    with_game(monkeypatch, squares)
+    desk = Desk("right 3,4", "")
+
+    assert await asked(desk, "SAY") == (3, 4, "Right")
+    assert desk.shown.endswith("   64  3,4 Right turned\nnumber, Enter for this one, words to look for, all, help: ")
+
+
+async def test_enter_takes_nothing_that_was_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_game(monkeypatch, [("the only way", 1)])
+    desk = Desk("", "only", "all", "", "way", "")
+
+    assert await asked(desk, "SAY") == 1
+    assert desk.shown.count("    1  the only way\n") == 6
+
+
+async def test_a_choice_called_quit_can_be_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_game(monkeypatch, [("SAY", "say"), ("QUIT", "quit")])
+
+    assert await asked(Desk("quit", ""), "SAY") == "quit"
+
+
+async def test_a_game_is_explained_before_the_first_question_and_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_game(monkeypatch, [("go left", 1), ("go right", 2)], EXPLANATION="left is west\n")
+    desk = Desk("1", "2", "help", "2")
+    ann = person(desk)
+    for _ in range(2):
+        await ann.decide("move", (), ("SAY",), None)
+    assert desk.shown.count("left is west") == 1
+    await ann.decide("move", (), ("SAY",), None)
+
+    assert desk.shown.count("left is west") == 2
 
 
 async def test_news_are_shown_as_the_game_shows_them_or_in_words(monkeypatch: pytest.MonkeyPatch) -> None:

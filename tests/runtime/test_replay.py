@@ -193,9 +193,9 @@ def test_the_hash_covers_the_specs_that_are_extended(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        (lambda lines: lines.pop(1), "line 2: session 0 has not started"),
-        (lambda lines: lines[3].update(peer=9), "line 4: this input cannot be: IndexError"),
-        (lambda lines: lines[3].pop("raw"), "line 4: this input cannot be: TypeError: a value is missing"),
+        (lambda lines: lines.pop(1), "line 2: this session has not started: a line before it is missing"),
+        (lambda lines: lines[3].update(peer=9), "line 4: this input cannot follow on those before it"),
+        (lambda lines: lines[3].pop("raw"), "line 4: this input cannot follow on those before it"),
         (lambda lines: lines[0].update(role="client7"), "the journal is of the role 'client7'"),
     ],
 )

@@ -1,0 +1,64 @@
+"""``accord show``: what a spec's types are, and what its players are asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from runtime.cli import main
+
+Capsys = pytest.CaptureFixture[str]
+
+
+def shown(capsys: Capsys, *words: str) -> str:
+    code = main(("show", *words))
+    out, err = capsys.readouterr()
+    assert code == 0, err
+    return out
+
+
+def test_a_spec_is_shown_with_its_types_and_what_players_are_asked(capsys: Capsys) -> None:
+    out = shown(capsys, "tsuro")
+
+    assert "  Token   one of white, black, red, green, blue\n" in out
+    assert "questions to the player of client, and the messages that may answer\n" in out
+    assert "  intermediate(board, tiles, token)  INTER_PLACE\n" in out
+    assert "questions to the player of server" not in out
+    assert "how to write one: docs/players.md" in out
+    facts = json.loads(shown(capsys, "tsuro", "--json"))
+    assert {role["name"]: role["questions"] for role in facts["roles"]} == {
+        "server": [],
+        "client": [
+            {"question": "initial", "arguments": ["board", "hand", "token"], "messages": ["INIT_PLACE"]},
+            {"question": "intermediate", "arguments": ["board", "tiles", "token"], "messages": ["INTER_PLACE"]},
+        ],
+    }
+    square = next(declared for declared in facts["types"] if declared["name"] == "Square")
+    assert square["schema"] == {"type": "integer", "minimum": 0, "maximum": 9}
+
+
+def test_only_what_the_own_role_sends_may_answer_a_question(capsys: Capsys, tmp_path: Path) -> None:
+    spec = tmp_path / "hint.yaml"
+    spec.write_text(
+        """
+protocol: hint
+title: a question that a hint may overtake
+connects: {player: table}
+messages:
+  player: {MOVE: move}
+  table: {HINT: hint, OVER: over}
+roles:
+  table: {main: {open: {return: null}}}
+  player:
+    main:
+      think: {ask: move(1 + 1), within: 1 s, receive: {MOVE: {send: MOVE, then: more}, HINT: stay}}
+      more:  {ask: move(1 + 1), within: 1 s, receive: {MOVE: {return: null}, OVER: {return: null}}}
+""",
+        encoding="utf-8",
+    )
+    facts = json.loads(shown(capsys, str(spec), "--json"))
+
+    player = next(role for role in facts["roles"] if role["name"] == "player")
+    assert player["questions"] == [{"question": "move", "arguments": ["0"], "messages": ["MOVE"]}]
