@@ -184,7 +184,7 @@ def test_a_person_who_leaves_the_terminal_is_ejected_and_the_game_goes_on(start:
 
     assert code == 0
     assert lines[0]["result"]["cheaters"] == ["player1"]
-    assert "its input has ended" in lines[0]["players"][0]["failed"]
+    assert "input has ended" in lines[0]["players"][0]["failed"]
 
 
 def test_who_stops_reading_the_output_causes_no_complaint(start: Start) -> None:

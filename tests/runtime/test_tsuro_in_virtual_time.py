@@ -334,11 +334,26 @@ async def test_a_client_whose_server_misbehaves_ends_with_a_clear_failure(wait: 
         ended = await at.host.over()
         took = anyio.current_time() - at.began
 
+    if thinking and misdeed in ("closes", "half a message and closes"):
+        # No answer can be sent any more, so the player is not asked to go on thinking.
+        state, why, thinking = wait, "the connection is closed", False
     assert ended.value is None
     assert ended.failed is not None
     assert f"main in {state} (specs/tsuro.yaml:" in ended.failed
     assert why in ended.failed
     assert took == about(seconds + (THOUGHT_SECONDS if thinking else 0.0))
+
+
+@pytest.mark.parametrize("wait", ["initial", "intermediate"])
+async def test_the_end_of_the_game_overtakes_a_decision(wait: str) -> None:
+    async with visit(stuck=wait) as at:
+        await at.lead_to(wait)
+        await at.stream.send(line(ENDED))
+        ended = await at.host.over()
+        took = anyio.current_time() - at.began
+
+    assert ended.failed is None
+    assert took == about(0)
 
 
 async def test_a_client_closes_when_it_has_failed() -> None:
