@@ -368,9 +368,9 @@ def test_why_players_are_out_is_told_once(accord: Run) -> None:
     assert told[2].startswith("player3: malformed: ")
     assert "player failed" not in err
     whys = [line for line in out.splitlines() if " failed: " in line]
-    assert len(whys) == 4
-    for line, why in zip(whys, ("is closed", "hung up", "11 bytes that are no message", "without an end"), strict=True):
-        assert why in line
+    # The other three hear how the game ended, whatever they did in it.
+    assert len(whys) == 1
+    assert "hung up" in whys[0]
 
 
 def test_an_arena_that_fails_is_not_the_players_fault(accord: Run, monkeypatch: pytest.MonkeyPatch) -> None:
