@@ -53,7 +53,6 @@ class State(msgspec.Struct, tag="state"):
     game: str
     turn: int
     board: tuple[tuple[int, ...], ...]
-    hand: tuple[tuple[str, ...], ...]
     news: str
 
 
@@ -69,7 +68,7 @@ Failed = (msgspec.MsgspecError, UnicodeDecodeError, EOFError)
 
 def request(table: trivial.Table) -> bytes:
     """Return the message that asks for a move."""
-    return encode(State(table.game, table.turn, trivial.board(table), table.hand, table.news)) + b"\n"
+    return encode(State(table.game, table.turn, trivial.board(table), table.news)) + b"\n"
 
 
 def judged(table: trivial.Table, line: bytes) -> trivial.Table:

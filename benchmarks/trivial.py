@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 GAME = "game-0f8fad5b-d9cb-469f-a165-70867728950e"
 BOARD = tuple(tuple(range(10 + row, 16 + row)) for row in range(6))
 TILES = (10, 11, 12, 13)
-HAND = (("A", "E", "B", "F", "C", "G", "D", "H"), ("A", "B", "C", "D", "E", "F", "G", "H"))
-NEWS = "the last tile was laid by the other player, who has the longer road now: ten squares of it, two of them twice"
+NEWS = (
+    "the last tile was laid by the other player, who has the longer road now: ten squares of it, two of them twice; "
+    "it is your turn, and there are as many tiles left as the two of you have laid so far, so think well"
+)
 
 __all__ = ["board", "may_place", "over", "pairs", "place", "start", "stop"]
 
@@ -20,7 +22,6 @@ class Table:
     """How far a game is: ``turn`` of ``turns``, and where the last tile was put."""
 
     game: ClassVar[str] = GAME
-    hand: ClassVar[tuple[tuple[str, ...], ...]] = HAND
     news: ClassVar[str] = NEWS
 
     turn: int

@@ -74,8 +74,10 @@ class LoopClock:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.lag_max = 0.0
         self._loop = loop
-        # uvloop's own time stands still during a turn of the loop and counts milliseconds.
-        self.now: Callable[[], float] = time.monotonic if type(loop).__module__.startswith("uvloop") else loop.time
+        # uvloop's own time stands still during a turn of the loop and counts milliseconds; asyncio's is this one.
+        own = getattr(type(loop), "time", None)
+        known = type(loop).__module__.startswith("uvloop") or own is asyncio.BaseEventLoop.time
+        self.now: Callable[[], float] = time.monotonic if known else loop.time
         self._stamp: float | None = None
 
     def stamp(self) -> float:

@@ -26,7 +26,7 @@ from anyio.abc import TaskGroup
 from machines.effects import Ask, Cancel, Drop, Effect, Ended, Heard, Note, Pause, Resume, Send
 from machines.engine.session import Program, Session
 from runtime.clock import Clock
-from runtime.journal import FLUSH_SECONDS, Kind
+from runtime.journal import FLUSH_SECONDS, Kind, Took
 from runtime.players import DecisionError, EndlessAnswer, Player, RawAnswer, Vanish
 from runtime.streams import Connection
 
@@ -46,7 +46,7 @@ class JournalWriter(Protocol):
         self,
         kind: Kind,
         now: float,
-        took: Sequence[tuple[str, str, str, str]],
+        took: Sequence[Took],
         out: Sequence[Effect],
         *,
         session: int = 0,
@@ -103,6 +103,7 @@ class Host:
         self._my = my
         self._alarm = clock.alarm(self._wake)
         self._flush_at = inf
+        self._armed = inf  # when the alarm will ring; it may be too early, never too late
         self._connections: dict[int, Connection] = {}  # those the session may still write to, by seat
         self._unreleased: set[Connection] = set()
         self._questions: dict[int, anyio.CancelScope] = {}
@@ -168,7 +169,14 @@ class Host:
             self._broke("bytes", now, error, {"peer": seat, "data": chunk})
             return
         if self._journal is not None:
-            self._write("bytes", now, effects, {"peer": seat, "data": chunk, "lag": self._clock.now() - now})
+            # The transitions as they are: the paths of their frames are found out when the line is made.
+            took, lag = session.transitions, self._clock.now() - now
+            try:
+                self._journal.write("bytes", now, took, effects, session=self._number, peer=seat, data=chunk, lag=lag)
+            except Exception as error:
+                self._journal_failed(error)
+            if self._flush_at == inf:
+                self._flush_at = now + FLUSH_SECONDS
         self._carry_out(effects)
         self._set_alarm()
 
@@ -198,6 +206,7 @@ class Host:
     def _wake(self) -> None:
         if self.ended is not None:
             return
+        self._armed = inf
         now = self._clock.now()
         if now >= self._flush_at:
             self._flush_at = inf
@@ -227,11 +236,13 @@ class Host:
         try:
             self._journal.write(kind, now, self.session.took, effects, session=self._number, **what)
         except Exception as error:
-            log.error("%s: the journal failed and is not kept any more: %s", self.name, _said(error))
-            self._journal = None
-            return
+            self._journal_failed(error)
         if self._flush_at == inf:
             self._flush_at = now + FLUSH_SECONDS
+
+    def _journal_failed(self, error: Exception) -> None:
+        log.error("%s: the journal failed and is not kept any more: %s", self.name, _said(error))
+        self._journal = None
 
     def _set_alarm(self) -> None:
         if self.ended is not None:
@@ -239,7 +250,9 @@ class Host:
         due = self.session.deadline
         if due is None or self._flush_at < due:
             due = self._flush_at
-        self._alarm.set(due)
+        if due < self._armed:
+            self._armed = due
+            self._alarm.set(due)
 
     # -- what goes out -----------------------------------------------------------------------------------------------
 

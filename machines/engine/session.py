@@ -104,15 +104,17 @@ class Session(Tree):
         False leaves all as it was. What differs from the long way is only how soon it is done.
         """
         holder = seat.holder
-        if holder is None or holder.node.kind != WAIT or self.program.urgent[seat.role]:
+        if holder is None:
+            return False
+        layer = holder.node.layer
+        program = self.program
+        if holder.node.kind != WAIT or program.urgent[seat.role]:
             return False
         raw = seat.framer.glance(chunk)
         if raw is None:
             return False
-        layer = holder.node.layer
         only = layer.only.get(seat.role)
-        depth_max = self.program.wire.depth_max
-        if only is not None and (len(raw) <= 2 * depth_max or raw.count(b"[") + raw.count(b"{") <= depth_max):
+        if only is not None and (len(raw) <= program.shallow_bytes or program.is_shallow(raw)):
             reader, parse = only
             holes = parse(raw)
             if holes is not None:
@@ -124,7 +126,7 @@ class Session(Tree):
                     self._fault(holder, ".invalid", seat, self._refused(reader[1].name, seat))
                 return True
         try:
-            value = self.program.codec.decode(raw)
+            value = program.codec.decode(raw)
         except Malformed:
             return False
         if self.effects or self.steps:

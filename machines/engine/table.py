@@ -236,6 +236,7 @@ class Program:
         self.stock = stock
         self.codec = Codec(spec.wire)
         # Whether a message's bytes may be parsed past the codec: see `machines.messages.recognition.parser_of`.
+        self.shallow_bytes = 2 * spec.wire.depth_max  # a text that is no longer is not nested too deep
         self.parses = spec.wire.framing != "text" and spec.wire.digits_max >= INT_DIGITS
         self.connects: tuple[str, ...] = tuple(spec.connects.get(role, ()))
         main = self.role.machines["main"]
@@ -261,6 +262,10 @@ class Program:
         self.tables: dict[str, Table] = {}
         for machine in self.role.machines.values():
             self.tables[machine.name] = Table(machine, self)
+
+    def is_shallow(self, raw: bytes) -> bool:
+        """Whether a JSON text is surely not nested deeper than the wire allows."""
+        return raw.count(b"[") + raw.count(b"{") <= self.wire.depth_max
 
     def may_hear(self, seat_role: str, message: Message) -> bool:
         """Whether a seat of this role may send a message."""

@@ -143,7 +143,10 @@ class Tree:
         if code == ENTER:
             self.leave(frame)
             frame.node = node
-            self.work.append(frame)
+            if node.kind == FINAL and frame.parked is None:
+                self._finish(frame)  # `settle` would do just that next
+            else:
+                self.work.append(frame)
         else:
             if folded is not None:  # the loop goes on, and folds its results itself when all are there
                 for index, value in enumerate(folded):
@@ -442,13 +445,12 @@ class Tree:
         value = node.awaits(frame.slots)  # type: ignore[misc]
         if type(value) is Peer:
             seat = self.seats[value.number]
-            if seat.holder is not frame or len(frame.hears) != 1:
-                if frame.hears:
-                    self.let_go(frame)
-                if seat.holder is None:
-                    seat.holder = frame
-                else:
-                    self.hold(frame, seat)
+            if seat.holder is None and not frame.hears:
+                seat.holder = frame
+                frame.hears = (seat,)
+            elif seat.holder is not frame or len(frame.hears) != 1:
+                self.let_go(frame)
+                self.hold(frame, seat)
                 frame.hears = (seat,)
             if seat.inbox or seat.lost or seat.dropped or seat.deaf:
                 if (afresh or not seat.closed_told) and seat.silent and not seat.inbox:

@@ -115,6 +115,8 @@ def sequence(given: list[Part]) -> Evaluator:
             return lambda s: (a(s), b(s), c(s))
         case [a, b, c, d]:
             return lambda s: (a(s), b(s), c(s), d(s))
+        case [a, b, c, d, e]:
+            return lambda s: (a(s), b(s), c(s), d(s), e(s))
         case runs:
             return lambda s: tuple([run(s) for run in runs])
 

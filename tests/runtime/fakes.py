@@ -30,6 +30,7 @@ class LineSession:
         self.ended: Ended | None = None
         self.deadline: float | None = None
         self.took: list[tuple[str, str, str, str]] = []
+        self.transitions: list[Any] = []
         self.inputs: list[tuple[Any, ...]] = []
         self.peers: list[int] = []
         self.lines: dict[int, bytes] = {}
