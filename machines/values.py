@@ -115,7 +115,7 @@ FROZEN: set[type] = {type(None), bool, int, float, str, Peer, Range, Rate}
 DEPTH_MAX = 64  # As deep as a message may be nested; what a rule returns has no reason to be deeper.
 
 
-def freeze(value: Any, depth: int = 0) -> Any:
+def freeze(value: Any, depth: int = 0, seen: dict[int, Any] | None = None) -> Any:
     """Return ``value`` with lists as tuples and mappings as Records, at every depth.
 
     Raises:
@@ -128,17 +128,24 @@ def freeze(value: Any, depth: int = 0) -> Any:
     if depth > DEPTH_MAX:
         raise FreezeError(f"nested deeper than {DEPTH_MAX}")
     if kind is tuple:
-        items = tuple([freeze(item, depth + 1) for item in value])
+        # What stands in several places is looked at once: a list of twice the same list, thirty levels deep, is small.
+        if seen is None:
+            seen = {}
+        elif id(value) in seen:
+            return seen[id(value)]
+        items = tuple([freeze(item, depth + 1, seen) for item in value])
         # The common case, a tuple of frozen things, is handed back as it is, and shares its memory.
-        return value if all(map(is_, items, value)) else items
+        found = value if all(map(is_, items, value)) else items
+        seen[id(value)] = found
+        return found
     if kind is list:
-        return tuple([freeze(item, depth + 1) for item in value])
+        return tuple([freeze(item, depth + 1, seen) for item in value])
     if isinstance(value, Mapping):
         if kind is Record:
             return value
         if not all(isinstance(key, str) for key in value):
             raise FreezeError("a mapping's keys must be texts")
-        return Record((key, freeze(item, depth + 1)) for key, item in value.items())
+        return Record((key, freeze(item, depth + 1, seen)) for key, item in value.items())
     if isinstance(value, set | frozenset):
         raise FreezeError("a set has no fixed order: use a sorted tuple")
     if isinstance(value, tuple | Enum | str | int | float):

@@ -163,6 +163,8 @@ class Host:
             return
         now = self._clock.stamp()
         session = self.session
+        if session.seats[seat].silent:
+            return  # it is heard no more: what it sends costs neither work nor journal
         try:
             effects = session.receive(seat, chunk, now)
         except Exception as error:

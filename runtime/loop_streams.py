@@ -106,7 +106,11 @@ class LoopConnection(asyncio.BufferedProtocol):
             self._timer = self._loop.call_later(FLUSH_SECONDS, transport.abort)
             return
         # Our half is closed behind the last bytes; what still comes is read and thrown away until the other half is.
-        transport.write_eof()
+        try:
+            transport.write_eof()
+        except OSError:  # the peer has reset the connection, and the loop has not told us yet
+            transport.abort()
+            return
         if self._paused:
             transport.resume_reading()
         if transport.get_write_buffer_size():

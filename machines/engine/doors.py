@@ -10,7 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from machines.effects import Note
-from machines.engine.frames import LOST, Accepting, FailedError, Frame, Seat
+from machines.engine.frames import LOST, Accepting, Frame, Seat
 from machines.engine.steps import count_range, duration, peers
 from machines.engine.table import ACCEPT, ENTER, Node
 from machines.values import Peer, Record
@@ -109,8 +109,10 @@ def take_seat(tree: Tree, frame: Frame, child: Frame) -> None:
         return
     result = child.result
     if result is not None and not isinstance(result, Record):
+        # Its own affair: what one peer says may not end the sign-up of the others.
+        why = f"{child.table.name} returned no mapping of fields but {result!r}"
+        tree.effects.append(Note("error", f"it takes no seat: {why}", seat.number))
         tree.drop(seat.peer, "it could not be seated")
-        tree.failed(frame, FailedError(f"{child.table.name} returned {result!r}, not a mapping of fields"), "seating")
         return
     before = seat.peer
     seat.peer = Peer(before.number, result if result is not None else Record())

@@ -23,6 +23,7 @@ from machines.engine.steps import duration, peers
 from machines.engine.table import ACCEPT, AGAIN, CALL, CHOICE, ENTER, FINAL, PASS, WAIT, Layer, Node, Places, Program
 from machines.values import Peer, Record
 
+EVERY_SECONDS_MIN = 0.001  # a shorter clock would keep the session busy and hear nobody
 FAILURES_MAX = 100  # `failed` branches taken in one event; each undoes its own step, so only a cycle of them gets here.
 
 
@@ -117,8 +118,13 @@ class Tree:
         try:
             if frame.loop is not None and frame.loop.results:
                 # Whoever leaves a parallel loop half way keeps what its items have returned so far.
-                loops.fold(self, frame, frame.loop, sorted(frame.loop.results))
-                folded = slots[:]
+                try:
+                    loops.fold(self, frame, frame.loop, sorted(frame.loop.results))
+                    folded = slots[:]
+                except Exception:
+                    if not event.endswith(".failed"):
+                        raise
+                    slots[:] = saved  # it is that fold which failed: the branch that answers goes without
             if type(places) is slice:
                 slots[places] = holes
             else:
@@ -433,8 +439,8 @@ class Tree:
         started = []
         for event, repeats, wait in compiled:
             seconds = duration(wait(slots))
-            if repeats and seconds <= 0:
-                raise FailedError("every 0 s never ends")
+            if repeats and seconds < EVERY_SECONDS_MIN:
+                raise FailedError(f"every {seconds:g} s: it may be {EVERY_SECONDS_MIN:g} s at the least")
             self.serial += 1
             started.append(Moment(self.now + seconds, seconds if repeats else None, event, self.serial))
             self.earliest = min(self.earliest, self.now + seconds)

@@ -24,6 +24,7 @@ import msgspec
 from machines.model import Wire
 
 BLANKS: Final = b" \t\r\n"
+BLANK_LINES: Final = re.compile(rb"(?:\r?\n)+")
 LENGTH: Final = Struct(">I")
 
 # In this many bytes from where a value begins, a newline is looked for that might end it. A bound, because looking
@@ -342,6 +343,11 @@ class LineFramer:
         """Return the next payload or None; see `Framer.next`."""
         if self._error is not None:
             raise self._error
+        if self._position == 0 and self._buffer[:1] in (b"\n", b"\r"):
+            # Blank lines are skipped in one step: a peer may send as many as it likes.
+            blank = BLANK_LINES.match(self._buffer)
+            if blank is not None:
+                self._buffer = bytes(self._buffer[blank.end() :])
         while buffer := self._buffer:
             newline = buffer.find(b"\n", self._position, self._bytes_max + 1)
             if newline < 0:

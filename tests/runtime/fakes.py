@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -27,6 +28,7 @@ class LineSession:
         self.seed = seed
         self.my = my
         self.watch = watch
+        self.seats = defaultdict(lambda: SimpleNamespace(silent=False))
         self.ended: Ended | None = None
         self.deadline: float | None = None
         self.took: list[tuple[str, str, str, str]] = []
