@@ -28,7 +28,7 @@ class LineSession:
         self.seed = seed
         self.my = my
         self.watch = watch
-        self.seats = defaultdict(lambda: SimpleNamespace(silent=False))
+        self.seats: defaultdict[int, Any] = defaultdict(lambda: SimpleNamespace(silent=False))
         self.ended: Ended | None = None
         self.deadline: float | None = None
         self.took: list[tuple[str, str, str, str]] = []
