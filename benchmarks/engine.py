@@ -231,16 +231,24 @@ def rules_alone(spec: Any, game: tuple[list[Input], list[Input]]) -> Callable[[]
 
 
 def memory_kib(program: Program) -> float:
-    """Return the KiB that one session of two seated players holds, as Python's allocators count them.
+    """Return the KiB that one session of two players holds in its fourth turn, as Python's allocators count them.
 
     In it: the session, two seats with their framers and fields, the frames of main and of the turn with their names,
-    the table of the game. Not in it: connections, sockets, tasks, and what all sessions share.
+    the table of the game, the transitions of the last input. Not in it: connections, sockets, tasks, and what all
+    sessions share.
     """
-    kept = [seated(program, seed) for seed in range(10)]
+
+    def playing(seed: int) -> Session:
+        session = seated(program, seed)
+        for turn in range(3):
+            session.receive(turn & 1, move(turn), 0.0)
+        return session
+
+    kept = [playing(seed) for seed in range(10)]
     gc.collect()
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
-    kept = [seated(program, seed) for seed in range(SESSIONS)]
+    kept = [playing(seed) for seed in range(SESSIONS)]
     gc.collect()
     after = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()

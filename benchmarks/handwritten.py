@@ -1,28 +1,33 @@
 """The rival: servers of the protocol of ``pairs.yaml`` as one would write them by hand, plain and good.
 
     `serve_tasks`      a task for each game, on our own transport (`runtime.streams`), with one clock that is moved
+    `serve_journaled`  the same, and every message in and out is written to a file, with its time, by the batch
     `serve_stock`      the same on anyio's own streams
     `serve_callbacks`  no tasks: each game is an object that the arriving bytes call, with a clock that is set again
                        only when it rings too early; the two tricks that our runtime uses
 
-They check what a careful program checks: the form of each message (msgspec, typed), the rules, the time. They keep no
-journal, and know of no framing but a newline after each value.
+They check what a careful program checks: the form of each message (msgspec, typed), the rules, the time. They know of
+no framing but a newline after each value. Whatever they send is right by construction, and is not checked again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import tempfile
+import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 import anyio
 import msgspec
-from anyio.abc import SocketStream, TaskGroup
+from anyio.abc import SocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from benchmarks import trivial
 from benchmarks.batches import Batches
 from machines.model import Wire
+from runtime.journal import FLUSH_LINES, FLUSH_SECONDS
 from runtime.streams import Connection, listen
 
 JOIN_SECONDS = 10.0
@@ -94,6 +99,29 @@ def lines(waiting: bytearray, chunk: bytes) -> Iterator[bytes]:
         del waiting[: end + 1]
     if len(waiting) > LINE_BYTES_MAX:
         raise EOFError
+
+
+class Notes:
+    """What is written down: a line of JSON for each message, in batches as our journal has them."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("wb", buffering=0)
+        self._waiting: list[tuple[float, int, int, str, bytes]] = []
+        self._written_at = time.monotonic()
+
+    def note(self, game: int, seat: int, way: str, data: bytes) -> None:
+        """Note a message."""
+        now = time.monotonic()
+        self._waiting.append((now, game, seat, way, data))
+        if len(self._waiting) >= FLUSH_LINES or now - self._written_at >= FLUSH_SECONDS:
+            self._file.write(
+                b"".join(
+                    encode({"t": at, "game": game, "seat": seat, way: data.decode(errors="replace")}) + b"\n"
+                    for at, game, seat, way, data in self._waiting
+                )
+            )
+            self._waiting.clear()
+            self._written_at = now
 
 
 # -- a task for each game --------------------------------------------------------------------------------------------
@@ -177,9 +205,9 @@ class Stream:
 class Hall:
     """Seats callers two by two, and plays a game with each two."""
 
-    def __init__(self, batches: Batches, tasks: TaskGroup, turns: int) -> None:
-        self.batches, self.turns = batches, turns
-        self._tasks = tasks
+    def __init__(self, batches: Batches, turns: int, notes: Notes | None = None) -> None:
+        self.batches, self.turns, self.notes = batches, turns, notes
+        self._games = 0
         self._alone: Caller | Stream | None = None
 
     async def sign_up(self, caller: Caller | Stream) -> None:
@@ -200,13 +228,20 @@ class Hall:
     async def play(self, pair: tuple[Caller | Stream, Caller | Stream]) -> None:
         """Play a game."""
         table = trivial.start(self.turns)
+        notes = self.notes
+        game, self._games = self._games, self._games + 1
         with anyio.CancelScope() as clock:
             try:
                 while not trivial.over(table):
-                    for player in pair:
-                        await player.send(request(table))
+                    for seat, player in enumerate(pair):
+                        asked = request(table)
+                        await player.send(asked)
                         clock.deadline = anyio.current_time() + REPLY_SECONDS
-                        table = judged(table, await player.line())
+                        line = await player.line()
+                        if notes is not None:
+                            notes.note(game, seat, "out", asked)
+                            notes.note(game, seat, "in", line)
+                        table = judged(table, line)
             except EOFError:
                 table = trivial.stop(table)
         for player in pair:
@@ -220,10 +255,16 @@ class Hall:
                 closing.start_soon(player.close)
 
 
-async def serve_tasks(batches: Batches, turns: int, on_port: Callable[[int], None]) -> None:
+async def serve_journaled(batches: Batches, turns: int, on_port: Callable[[int], None]) -> None:
+    """Serve games on our own transport until cancelled, and write down what is said."""
+    with tempfile.TemporaryDirectory() as folder:
+        await serve_tasks(batches, turns, on_port, Notes(Path(folder) / "notes.jsonl"))
+
+
+async def serve_tasks(batches: Batches, turns: int, on_port: Callable[[int], None], notes: Notes | None = None) -> None:
     """Serve games on our own transport until cancelled."""
     async with anyio.create_task_group() as tasks:
-        hall = Hall(batches, tasks, turns)
+        hall = Hall(batches, turns, notes)
         listener = await listen("127.0.0.1", 0, tasks)
         on_port(listener.port)
 
@@ -237,7 +278,7 @@ async def serve_tasks(batches: Batches, turns: int, on_port: Callable[[int], Non
 async def serve_stock(batches: Batches, turns: int, on_port: Callable[[int], None]) -> None:
     """Serve games on anyio's streams until cancelled."""
     async with anyio.create_task_group() as tasks:
-        hall = Hall(batches, tasks, turns)
+        hall = Hall(batches, turns)
         listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
         on_port(listener.listeners[0].extra(anyio.abc.SocketAttribute.local_port))
 
@@ -345,4 +386,9 @@ async def serve_callbacks(batches: Batches, turns: int, on_port: Callable[[int],
         await anyio.sleep_forever()
 
 
-SERVERS: dict[str, Any] = {"tasks": serve_tasks, "stock": serve_stock, "callbacks": serve_callbacks}
+SERVERS: dict[str, Any] = {
+    "tasks": serve_tasks,
+    "journaled": serve_journaled,
+    "stock": serve_stock,
+    "callbacks": serve_callbacks,
+}

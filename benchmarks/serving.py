@@ -1,6 +1,6 @@
 """A server under test, in a process of its own: ours, or one of the rivals of `benchmarks.handwritten`.
 
-    python -m benchmarks.serving ours|hall|tasks|stock|callbacks|ours-stock [--backend B] [--pairs N] [--turns N]
+    python -m benchmarks.serving KIND [--backend asyncio|uvloop|trio] [--pairs N] [--turns N]
 
 It prints its port as ``{"port": 1234}``, then a line for each batch of games (`benchmarks.batches`), until it is
 killed. ``ours`` has a session for each pair, ``hall`` all pairs in one session, side by side; both keep a journal.

@@ -46,7 +46,7 @@ class JournalWriter(Protocol):
         self,
         kind: Kind,
         now: float,
-        took: Sequence[Took],
+        took: Took,
         out: Sequence[Effect],
         *,
         session: int = 0,
@@ -75,6 +75,10 @@ class Host:
     Once a session that takes in no connections has lost all it had, no decision can reach anybody: a question that is
     open, or comes, counts as failed at once, so that a person does not sit at a prompt of a game that is over.
     """
+
+    __slots__ = ("_alarm", "_armed", "_clock", "_connections", "_flush_at", "_journal", "_misdeed", "_my", "_number",
+                 "_observe", "_over", "_player", "_questions", "_released", "_seed", "_tasks", "_unreleased", "ended",
+                 "name", "session")  # fmt: skip
 
     def __init__(
         self,

@@ -33,7 +33,7 @@ import msgspec
 
 from machines import effects
 from machines.effects import Effect
-from machines.engine.frames import Frame
+from machines.engine.frames import Told, Transition, told
 from machines.values import plain
 
 log = logging.getLogger("accord.journal")
@@ -46,8 +46,7 @@ LAG_SECONDS_MIN = 0.001  # Below, the loop was on time, and a line is the shorte
 
 Kind = Literal["start", "connect", "bytes", "lost", "tick", "answer", "failed"]
 Raw = str | dict[str, str]
-# A transition: which call of a machine, by its path or as the frame itself; state, event, destination.
-Took = tuple[str | Frame, str, str, str]
+Took = Sequence[Told] | Sequence[Transition]
 
 
 class JournalError(Exception):
@@ -145,17 +144,13 @@ def answer_of(value: Any) -> Any:
     return (value["message"], value["holes"]) if "message" in value else value["body"]
 
 
-def _hooked(value: Any) -> Any:
-    return value.path if type(value) is Frame else plain(value)
-
-
-_encode = msgspec.json.Encoder(enc_hook=_hooked).encode
+_encode = msgspec.json.Encoder(enc_hook=plain).encode
 _UNWRITABLE = (TypeError, ValueError, RecursionError, OverflowError, msgspec.MsgspecError)
 _NOTHING: dict[str, Any] = {}
 
 
 # What came from a peer, and what that led to, before it is a line.
-_Noted = tuple[float, int, int | None, bytes, float, Sequence[Took], Sequence[Effect]]
+_Noted = tuple[float, int, int | None, bytes, float, Took, Sequence[Effect]]
 
 
 class Journal:
@@ -175,7 +170,7 @@ class Journal:
         self,
         kind: Kind,
         now: float,
-        took: Sequence[Took],
+        took: Took,
         out: Sequence[Effect],
         *,
         session: int = 0,
@@ -190,6 +185,7 @@ class Journal:
     ) -> None:
         """Note one input of a session: its kind and stamp, the transitions it took, and the effects it led to.
 
+        With ``data`` the transitions may be those the session keeps, not told yet: that waits until the line is made.
         ``peer`` for connect, bytes and lost; ``data`` for bytes; ``number`` for answer and failed, with ``value`` and
         ``why``; ``seed`` and ``my`` for start.
         """
@@ -254,6 +250,7 @@ class Journal:
 def _noted_text(noted: _Noted) -> bytes:
     now, session, peer, data, lag, took, out = noted
     late = lag if lag >= LAG_SECONDS_MIN else 0.0
+    took = [transition if len(transition) == 4 else told(transition) for transition in took]
     return _line_text(
         Line(now, "bytes", session, peer, raw_of(data), None, None, None, None, _NOTHING, late, took, shorts(out))
     )

@@ -85,6 +85,19 @@ class Moment:
         self.serial = serial
 
 
+# A transition as a session notes it: the frame's caller, machine and number; state, event, and where it led. The frame
+# itself is not kept, it may be over.
+Transition = tuple["Frame | None", str, int, str, str, str]
+Told = tuple[str, str, str, str]
+
+
+def told(transition: Transition) -> Told:
+    """Return a transition as journals have it: the call by its path, state, event, destination."""
+    parent, machine, number, state, event, destination = transition
+    path = machine if parent is None else f"{parent.path}.{machine}[{number}]"
+    return path, state, event, destination
+
+
 class Frame:
     """One call of a machine. ``slots`` holds its names: slot 0 is the frame itself, then the parameters, then the rest.
 
@@ -113,7 +126,7 @@ class Frame:
     moments: list[Moment] | None  # the state's ``after`` and ``every``
     standing: list[Moment] | None  # those of the machine's ``always``
     question: int | None
-    calls: dict[str, int] | None  # how often each machine was called from here
+    calls: list[Any] | None  # machine, how often it was called from here, machine, …: a dict takes twice the memory
     tally: dict[str, int] | None
     rates: dict[str, deque[float]] | None
     path_text: str | None
@@ -153,10 +166,15 @@ class Frame:
 
     def number_calls(self, machine: str, count: int = 1) -> int:
         """Count so many more calls of a machine from here; return the number of the first of them."""
-        if self.calls is None:
-            self.calls = {}
-        first = self.calls.get(machine, 0)
-        self.calls[machine] = first + count
+        calls = self.calls
+        if calls is None:
+            self.calls = [machine, count]
+            return 0
+        if machine not in calls[::2]:
+            calls += (machine, 0)
+        at = calls[::2].index(machine) * 2 + 1
+        first: int = calls[at]
+        calls[at] = first + count
         return first
 
     def children(self) -> Iterator[Frame]:
@@ -190,7 +208,7 @@ class Frame:
                 stamps.popleft()
             if len(stamps) < limit.count:
                 stamps.append(now)
-                self.tree.counted.append((self, key, True))
+                self.tree.undoable.append((self, key, True))
                 return True
         else:
             if self.tally is None:
@@ -198,7 +216,7 @@ class Frame:
             used = self.tally.get(key, 0)
             if used < limit:
                 self.tally[key] = used + 1
-                self.tree.counted.append((self, key, False))
+                self.tree.undoable.append((self, key, False))
                 return True
         self.tree.over_limit = True
         return False

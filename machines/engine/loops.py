@@ -44,16 +44,17 @@ def next_item(tree: Tree, frame: Frame, node: Node, loop: Loop) -> None:
     each = node.each
     assert each is not None, "only a loop has items"
     slots = frame.slots
+    items = loop.items
     while True:
-        loop.index += 1
+        index = loop.index = loop.index + 1
         tree.steps += 1
         if tree.steps > SILENT_STEPS_MAX:
             raise FailedError(TOO_SILENT)
-        if loop.index >= len(loop.items):
+        if index >= len(items):
             frame.loop = None
             tree.run_then(frame)
             return
-        slots[each.slot] = loop.items[loop.index]
+        slots[each.slot] = items[index]
         if each.guard is not None and not each.guard(slots):
             continue
         if node.entry is not None:
@@ -62,11 +63,11 @@ def next_item(tree: Tree, frame: Frame, node: Node, loop: Loop) -> None:
             if node.timed:
                 tree.start_clocks(frame, node)
             machine, arguments = node.run
-            frame.child = child = tree.new_frame(machine, arguments(slots), frame, loop.offset + loop.index)
+            frame.child = child = tree.new_frame(machine, arguments(slots), frame, loop.offset + index)
             tree.work.append(child)
             return
         if each.until is not None and each.until(slots):
-            loop.index = len(loop.items)
+            loop.index = len(items)
 
 
 def start_items(tree: Tree, frame: Frame, node: Node, loop: Loop) -> None:

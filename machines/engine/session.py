@@ -20,7 +20,7 @@ from typing import Any
 
 from machines.effects import Effect, Heard, Note, Pause, Resume
 from machines.engine import doors, hearing
-from machines.engine.frames import FAULT, LOST, MESSAGE, Frame, Moment, Seat
+from machines.engine.frames import FAULT, LOST, MESSAGE, Frame, Moment, Seat, Told, told
 from machines.engine.table import ACCEPT, WAIT, Layer, Program, Reader
 from machines.engine.tree import Tree, layers
 from machines.messages.bodies import MessageShape
@@ -180,9 +180,9 @@ class Session(Tree):
         return self.earliest if self.earliest != inf and self.ended is None else None
 
     @property
-    def took(self) -> list[tuple[str, str, str, str]]:
+    def took(self) -> list[Told]:
         """The transitions of the last input: (path of the machine's call, state, event, where it led)."""
-        return [(frame.path, state, event, to) for frame, state, event, to in self.transitions]
+        return [told(transition) for transition in self.transitions]
 
     def where(self) -> str:
         """Say what the session waits for, for people."""
@@ -235,7 +235,8 @@ class Session(Tree):
             if self.work:
                 self.settle()
             if self.lonely:
-                frame = self.lonely.pop(0)
+                frame, *others = self.lonely
+                self.lonely = tuple(others)
                 if frame.alive and frame.empty_told and frame.node.kind == WAIT:
                     self._new_event(fresh=False)
                     self._fault(frame, ".closed", None, "closed", "nobody is left in the group it awaits")
@@ -244,8 +245,8 @@ class Session(Tree):
                 if seat.inbox or seat.dropped:
                     self._new_event(fresh=bool(seat.inbox) and seat.inbox[0][0] != LOST)
                     if not self._take(seat):
-                        if seat.inbox:
-                            self.unheard.add(seat.number)
+                        if seat.inbox and seat.number not in self.unheard:
+                            self.unheard += (seat.number,)
                     else:
                         if seat.more:
                             self._cut(seat)

@@ -206,7 +206,8 @@ class Table:
         for name in ("result", *(["peer"] if any(state.accept for state in machine.states.values()) else [])):
             self.slot_of.setdefault(name, len(self.slot_of) + 1)
         self.parameters = len(machine.parameters)
-        self.unset = (UNSET,) * (len(self.slot_of) - self.parameters)
+        self.blank: list[Any] = [UNSET] * (len(self.slot_of) + 1)  # the slots of a new frame
+        self.arguments = slice(1, 1 + self.parameters)
         self.result_slot = self.slot_of["result"]
         parameters = machine.parameters
         self.peer_slot = self.slot_of.get("peer", 0) if "peer" not in parameters else 0

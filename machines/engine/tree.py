@@ -18,26 +18,28 @@ from machines.effects import Ask, Cancel, Effect, Ended, Note
 from machines.effects import Drop as DropEffect
 from machines.effects import Send as SendEffect
 from machines.engine import doors, loops
-from machines.engine.frames import LOST, SILENT_STEPS_MAX, TOO_SILENT, FailedError, Frame, Moment, Seat
+from machines.engine.frames import LOST, SILENT_STEPS_MAX, TOO_SILENT, FailedError, Frame, Moment, Seat, Transition
 from machines.engine.steps import duration, peers
 from machines.engine.table import ACCEPT, AGAIN, CALL, CHOICE, ENTER, FINAL, PASS, WAIT, Layer, Node, Places, Program
-from machines.values import Peer, Record
+from machines.values import NO_FIELDS, Peer, Record
 
 EVERY_SECONDS_MIN = 0.001  # a shorter clock would keep the session busy and hear nobody
 FAILURES_MAX = 100  # `failed` branches taken in one event; each undoes its own step, so only a cycle of them gets here.
+_NO_SLOTS: list[Any] = []  # what a frame that is over has; nobody writes to it
+_NO_QUESTIONS: dict[int, Frame] = {}  # what a session has whose role asks nothing; nobody writes to it
 
 
 class Tree:
     """A session without its inputs."""
 
-    __slots__ = ("asked", "counted", "drops", "earliest", "effects", "ended", "event_mark", "failures", "lonely", "my",
-                 "now", "over_limit", "program", "questions", "ready", "root", "seats", "seed", "serial", "speaker",
-                 "steps", "transitions", "unheard", "work")  # fmt: skip
+    __slots__ = ("asked", "earliest", "effects", "ended", "event_mark", "failures", "lonely", "my", "now", "over_limit",
+                 "program", "questions", "ready", "root", "seats", "seed", "serial", "speaker", "steps", "transitions",
+                 "undoable", "unheard", "work")  # fmt: skip
 
     def __init__(self, program: Program, seed: int, my: Mapping[str, Any]) -> None:
         self.program = program
         self.seed = seed
-        self.my = Record(my)
+        self.my = Record(my) if my else NO_FIELDS
         self.now = 0.0
         self.seats: list[Seat] = []
         self.root: Frame | None = None
@@ -46,19 +48,20 @@ class Tree:
         self.speaker: Peer | None = None
         self.over_limit = False
         self.earliest = inf  # no clock is due before; may be too early, never too late
-        self.questions: dict[int, Frame] = {}
+        self.questions = _NO_QUESTIONS
         self.asked = 0
         self.work: list[Frame] = []
         self.ready: list[Seat] = []  # seats whose inbox somebody may have begun to hear
-        self.unheard: set[int] = set()  # seats with something in their inbox that nobody would read so far
-        self.lonely: list[Frame] = []  # frames that await a group in which nobody is left
+        # These two are nearly always empty, and as lists would take memory all the same.
+        self.unheard: tuple[int, ...] = ()  # seats with something in their inbox that nobody would read so far
+        self.lonely: tuple[Frame, ...] = ()  # frames that await a group in which nobody is left
         self.steps = 0
         self.failures = 0
         self.serial = 0
         self.event_mark = 0
-        self.drops: list[Seat] = []  # dropped in the running transition, for taking back
-        self.counted: list[tuple[Frame, str, bool]] = []  # limits it has used: (frame, key, whether a rate)
-        self.transitions: list[tuple[Frame, str, str, str]] = []
+        # What the running transition did and may have to take back: peers dropped, limits used (and whether a rate).
+        self.undoable: list[Seat | tuple[Frame, str, bool]] = []
+        self.transitions: list[Transition] = []
 
     # -- what closures call ------------------------------------------------------------------------------------------
 
@@ -84,7 +87,7 @@ class Tree:
         seat = self.seats[peer.number]
         if not seat.dropped:
             seat.dropped = True
-            self.drops.append(seat)
+            self.undoable.append(seat)
             self.effects.append(DropEffect(peer.number, why))
             if seat.holder is not None:
                 self.ready.append(seat)
@@ -109,8 +112,8 @@ class Tree:
         saved = slots[:]
         state = frame._state
         mark = len(self.effects)
-        if self.drops or self.counted:
-            self.forget()
+        if self.undoable:
+            self.undoable.clear()
         self.speaker = peer
         self.over_limit = False
         table = frame.table
@@ -144,7 +147,7 @@ class Tree:
             self.take_back(frame, state, saved, mark)
             self.failed(frame, error, f"{event} in {state}", layer if event == layer.prefix + ".failed" else None)
             return True
-        self.transitions.append((frame, state, event, frame._state))
+        self.transitions.append((frame.parent, table.name, frame.ordinal, state, event, node.name))
         code = frame.next
         if code == ENTER:
             self.leave(frame)
@@ -166,16 +169,13 @@ class Tree:
         frame.slots[:] = saved
         frame._state = state
         del self.effects[mark:]
-        for seat in self.drops:
-            seat.dropped = False
-        for counter, key, rate in self.counted:
-            counter.uncount(key, rate=rate)
-        self.forget()
-
-    def forget(self) -> None:
-        """What was dropped and counted so far is settled; only what comes now can be taken back."""
-        self.drops.clear()
-        self.counted.clear()
+        for done in self.undoable:
+            if isinstance(done, Seat):
+                done.dropped = False
+            else:
+                counter, key, rate = done
+                counter.uncount(key, rate=rate)
+        self.undoable.clear()
 
     def _stay(self, frame: Frame, *, again: bool) -> None:
         """The state is kept: whom it awaits is looked at again, and with ``again`` its clocks start afresh."""
@@ -200,8 +200,8 @@ class Tree:
         node = frame.node
         saved = slots[:] if node.binds_then else slots
         mark = len(self.effects)
-        if self.drops or self.counted:
-            self.forget()
+        if self.undoable:
+            self.undoable.clear()
         self.speaker = None
         try:
             if node.then is None or not node.then(frame, slots):
@@ -213,7 +213,7 @@ class Tree:
             self.take_back(frame, state, saved, mark)
             self.failed(frame, error, f"after {state}")
             return
-        self.transitions.append((frame, state, ".then", frame._state))
+        self.transitions.append((frame.parent, frame.table.name, frame.ordinal, state, ".then", node.name))
         self.leave(frame)
         frame.node = node
         self.work.append(frame)
@@ -264,7 +264,7 @@ class Tree:
         self.ended = ended
         self.work.clear()
         self.ready.clear()
-        self.lonely.clear()
+        self.lonely = ()
         if self.root is not None:
             self.abandon(self.root)
         if ended.failed is not None:
@@ -370,8 +370,8 @@ class Tree:
         slots = frame.slots
         saved = slots[:] if node.binds else slots
         mark = len(self.effects)
-        if self.drops or self.counted:
-            self.forget()
+        if self.undoable:
+            self.undoable.clear()
         self.speaker = None
         try:
             if node.each is not None:
@@ -410,10 +410,9 @@ class Tree:
         """Layers may have begun to hear peers that nobody awaits: look at every inbox that nobody would read before."""
         for number in sorted(self.unheard):
             seat = self.seats[number]
-            if not seat.inbox:
-                self.unheard.remove(number)
-            elif seat.holder is None:
+            if seat.inbox and seat.holder is None:
                 self.ready.append(seat)
+        self.unheard = tuple(number for number in self.unheard if self.seats[number].inbox)
 
     def start_clocks(self, frame: Frame, node: Node) -> None:
         """Let the limit, and the ``after`` and ``every``, of the state that is entered begin."""
@@ -475,7 +474,7 @@ class Tree:
         frame.hears = group
         if not frame.empty_told and all(seat.silent and not seat.inbox for seat in group):
             frame.empty_told = True
-            self.lonely.append(frame)
+            self.lonely += (frame,)
 
     def let_go(self, frame: Frame) -> None:
         """Give back every seat that a frame holds."""
@@ -496,6 +495,8 @@ class Tree:
         arguments = tuple(zip(names, values(frame.slots), strict=True))
         self.asked += 1
         frame.question = self.asked
+        if self.questions is _NO_QUESTIONS:
+            self.questions = {}
         self.questions[self.asked] = frame
         deadline = inf
         at: Frame | None = frame
@@ -518,7 +519,10 @@ class Tree:
         frame.table = table
         frame.parent = parent
         frame.ordinal = ordinal
-        frame.slots = [frame, *arguments, *table.unset]
+        frame.slots = slots = table.blank[:]
+        slots[0] = frame
+        if arguments:
+            slots[table.arguments] = arguments
         frame.node = table.entrance
         frame._state = table.first
         frame.hears = ()
@@ -533,7 +537,7 @@ class Tree:
     def _finish(self, frame: Frame) -> None:
         """A machine has returned: hand its value to whoever called it."""
         frame.alive = False
-        frame.slots[0] = None  # so that it goes at once, not when the collector comes
+        frame.slots = _NO_SLOTS  # its first is the frame itself: so it goes at once, not when the collector comes
         parent = frame.parent
         if parent is None:
             self.end(Ended(frame.result, None))
@@ -545,8 +549,8 @@ class Tree:
         saved = slots
         mark = len(self.effects)
         node = parent.node
-        if self.drops or self.counted:
-            self.forget()
+        if self.undoable:
+            self.undoable.clear()
         self.speaker = None
         try:
             loop = parent.loop

@@ -31,7 +31,7 @@ LENGTH: Final = Struct(">I")
 # through the whole buffer for each of many small values would be quadratic.
 LINE_GUESS_BYTES: Final = 4096
 
-_QUOTE, _BACKSLASH, _NEWLINE = b'"\\\n'
+_QUOTE, _BACKSLASH = b'"\\'
 _OPENERS: Final = b"[{"
 _LITERALS: Final = {b"t"[0]: b"true", b"f"[0]: b"false", b"n"[0]: b"null"}
 _NUMBER_STARTS: Final = b"-0123456789"
@@ -104,6 +104,9 @@ def _over_bytes(bytes_max: int) -> FrameError:
     return FrameError(f"a message is longer than {bytes_max} bytes")
 
 
+_NEVER_USED = bytearray()  # the buffer of all who need none: nothing is ever put into it
+
+
 class JsonFramer:
     """Finds the ends of JSON values by their brackets and quotes.
 
@@ -118,7 +121,7 @@ class JsonFramer:
         self._bytes_max = bytes_max
         self._depth_max = depth_max
         self._chunk = b""  # One chunk as it came, while the buffer is empty: nearly always a whole message.
-        self._buffer = bytearray()
+        self._buffer = _NEVER_USED
         self._position = 0  # In the buffer; 0 where a value is still to begin. One past the end after a backslash.
         self._depth = 0
         self._in_text = False
@@ -139,7 +142,7 @@ class JsonFramer:
         if self._buffer:
             self._buffer += chunk
         elif self._chunk:
-            self._buffer += self._chunk
+            self._buffer = bytearray(self._chunk)
             self._buffer += chunk
             self._chunk = b""
         elif self._error is None:
@@ -149,8 +152,7 @@ class JsonFramer:
         """Return a chunk that may be the only payload, a newline after it left in place; see `Framer.glance`."""
         if self._chunk or self._buffer or self._error is not None or not 1 < len(chunk) <= self._bytes_max:
             return None
-        last = chunk[-1]
-        return chunk if _PAIRS.get(chunk[0]) == (chunk[-2] if last == _NEWLINE else last) else None
+        return chunk if chunk[0] in _PAIRS else None  # others, such as numbers, may go on in the next chunk
 
     def next(self) -> bytes | None:
         """Return the next payload or None; see `Framer.next`."""
@@ -158,7 +160,7 @@ class JsonFramer:
             chunk = self._chunk.strip(BLANKS)
             whole = self._is_whole(chunk)
             if not whole:
-                self._buffer += self._chunk
+                self._buffer = bytearray(self._chunk)
             self._chunk = b""
             if whole:
                 return chunk
@@ -170,7 +172,7 @@ class JsonFramer:
             end = self._end() if self._position else self._begin()
         except FrameError as error:
             self._error = error
-            self._buffer = bytearray()
+            self._buffer = _NEVER_USED
             self._position = 0
             raise
         return None if end is None else self._take(end)

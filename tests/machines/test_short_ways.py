@@ -1,0 +1,228 @@
+"""The short ways that most messages take give what the long ways do: parsing at once, packing, a glance at a chunk."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from machines import model
+from machines.engine.session import Session
+from machines.engine.table import Program
+from machines.messages.bodies import MessageShape
+from machines.messages.types import compile_message
+from machines.model import Message, Wire
+from machines.wire.codec import Codec, Malformed
+from machines.wire.framing import FrameError, make_framer
+from tests.harness import spec_of
+from tests.machines.type_values import NOWHERE, TYPES, json_values, message_of, same, types, values_of
+
+CODEC = Codec(Wire())
+
+MOVE = "[place, $id string, $turn int, {tile: $tile Digit, at: [$x int, $y int]}, {k: $word Word}]"
+KNOWN = "{Digit: {int: 0..9}, Word: {string: '[a-z]+'}}"
+GOOD = ["place", "a", 3, {"tile": 4, "at": [-1, 2]}, {"k": "w"}]
+
+
+def long_way(shape: MessageShape, raw: bytes) -> Any:
+    try:
+        return shape.read(CODEC.decode(raw))
+    except Malformed:
+        return None
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        json.dumps(GOOD).encode(),
+        b' [ "place" ,"a",3,{"at":[-1,2],"tile":4},{"k":"w"}]\r\n',
+        b'["place","a\\u00e9",3,{"tile":4,"at":[-1,2]},{"k":"w"}]',
+        b'["place","a:b",3,{"tile":4,"at":[-1,2]},{"k":"w"}]',  # a colon in a text
+        b'["place","a",3,{"tile":4,"tile":4,"at":[-1,2]},{"k":"w"}]',  # a key twice
+        b'["place","a",3,{"tile":4,"\\u0074ile":5,"at":[-1,2]},{"k":"w"}]',
+        b'["place","a",3.0,{"tile":4,"at":[-1,2]},{"k":"w"}]',
+        b'["place","a",3,{"tile":10,"at":[-1,2]},{"k":"w"}]',
+        b'["place","a",3,{"tile":4,"at":[-1,2]},{"k":"W"}]',
+        b'["place","a",9223372036854775807,{"tile":4,"at":[-1,2]},{"k":"w"}]',
+        b'["place","a",9223372036854775808,{"tile":4,"at":[-1,2]},{"k":"w"}]',
+        b'["place","a",3,{"tile":4,"at":[-1,2]},{"k":"w"}] []',
+        b'["place","a",3,{"tile":4,"at":[-1,2]},{"k":"w"},1]',
+        b'["place","\\ud800",3,{"tile":4,"at":[-1,2]},{"k":"w"}]',
+        b'["place","\xff",3,{"tile":4,"at":[-1,2]},{"k":"w"}]',
+        b'["place","a",3,{"tile":4,"at":[-1,2]},{"k":"w"',
+        b"",
+    ],
+)
+def test_what_is_parsed_at_once_is_what_decoding_and_reading_give(raw: bytes) -> None:
+    shape = message_of(MOVE, KNOWN)
+    assert shape.parse is not None
+
+    found = shape.parse(raw)
+
+    assert found is None or same(found, long_way(shape, raw))
+
+
+def test_a_move_is_parsed_at_once() -> None:
+    shape = message_of(MOVE, KNOWN)
+    assert shape.parse is not None
+
+    assert shape.parse(json.dumps(GOOD).encode() + b"\n") == ("a", 3, 4, -1, 2, "w")
+
+
+@pytest.mark.parametrize("body", ["$a int", "[a, b]", "[$a number]", "[$a any]", "{k: $a int = 3}", "{'a:b': $a int}"])
+def test_a_body_that_leaves_something_to_be_looked_for_is_not_parsed_at_once(body: str) -> None:
+    assert message_of(body).parse is None
+
+
+def test_a_message_with_other_bodies_is_not_parsed_at_once() -> None:
+    assert message_of("[$a int]", also=("{a: $a int}",)).parse is None
+
+
+@st.composite
+def moves(draw: st.DrawFn) -> tuple[Message, Any]:
+    """A message of two or three holes in a list or a mapping, and a value that fits it or nearly does."""
+    drawn = draw(st.lists(types, min_size=2, max_size=3))
+    holes = [model.Hole(f"h{index}", type_, NOWHERE, False, None) for index, type_ in enumerate(drawn)]
+    values = [draw(values_of(type_) | json_values) for type_ in drawn]
+    body: model.Body
+    value: Any
+    if draw(st.booleans()):
+        body = model.BodyList((model.Verbatim("move"), *holes))
+        value = ["move", *values]
+    else:
+        body = model.BodyMap((("type", model.Verbatim("move")), *((f"k{i}", one) for i, one in enumerate(holes))))
+        value = {"type": "move", **{f"k{i}": one for i, one in enumerate(values)}}
+    return Message("move", ("client",), body, (), False, NOWHERE), value
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(moves())
+def test_any_message_is_parsed_and_packed_as_the_long_way_has_it(drawn: tuple[Message, Any]) -> None:
+    message, value = drawn
+    shape = compile_message(message, TYPES)
+    raw = json.dumps(value).encode()
+
+    read = long_way(shape, raw)
+
+    if shape.parse is not None:
+        found = shape.parse(raw)
+        assert found is None or same(found, read)
+    if read is not None:
+        assert CODEC.encode(shape.pack(read)) == CODEC.encode(shape.build(read))
+
+
+def test_what_is_packed_has_the_keys_in_their_order_and_under_their_names() -> None:
+    shape = message_of("{'a key': $a int, fixed: [1, $b string], '\"': $c int}")
+
+    assert CODEC.pack(shape.pack((1, "x", 2))) == b'{"a key":1,"fixed":[1,"x"],"\\"":2}\n'
+
+
+near = st.lists(st.sampled_from([*b'[]{}", \r\n\x00\x01\x0212a']), max_size=12).map(bytes)
+
+
+@pytest.mark.parametrize("framing", ["json", "lines", "text", "length"])
+@pytest.mark.parametrize("waiting", [b"", b"[", b'{"a"', b"\x00\x00"])
+@settings(deadline=None)
+@given(chunk=st.binary(max_size=12) | near)
+def test_what_a_glance_finds_is_just_what_the_framer_would_cut(framing: Any, waiting: bytes, chunk: bytes) -> None:
+    wire = Wire(framing=framing, message_bytes_max=10)
+    framer, twin = make_framer(wire), make_framer(wire)
+    for one in (framer, twin):
+        one.feed(waiting)
+        with suppress(FrameError):
+            while one.next() is not None:
+                pass
+    codec = Codec(wire)
+
+    payload = framer.glance(chunk)
+
+    assert framer.waiting == twin.waiting, "a glance takes nothing in"
+    if payload is None:
+        return
+    try:
+        value = codec.decode(payload)
+    except Malformed:
+        return
+    twin.feed(chunk)
+    frame = twin.next()
+    assert frame is not None
+    assert codec.decode(frame) == value
+    assert (twin.next(), twin.waiting) == (None, 0)
+
+
+TURNS = """
+protocol: turns
+wire: {framing: json, depth_max: 2}
+connects: {player: server}
+types: {Deep: [[int, ...], ...]}
+messages:
+  player:
+    GO: [go, $n int, $where Deep]
+roles:
+  server:
+    main:
+      start:
+        accept: sit(peer)
+        as: players
+        seats: 1
+        within: never
+        timeout: {return: null}
+        then: turn
+      turn:
+        await: players[0]
+        within: never
+        receive:
+          GO:
+            - {if: n == 9, return: where}
+            - {if: n > 0, then: turn}
+        fault: {return: reason}
+    sit(peer):
+      sat: {return: null}
+  player:
+    main:
+      only: {return: null}
+"""
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'["go", 9, []]\n',
+        b'["go", 1, []]\n["go", 9, []]',
+        b'["go", 0, []]\n',
+        b'["go", 9, [[1]]]\n',  # too deep for this wire
+        b'["go", 9]\n',
+        b'{"go": 9, "go": 9}\n',
+        b"[",
+    ],
+)
+def test_a_chunk_taken_at_once_leads_to_what_the_same_bytes_one_by_one_do(raw: bytes) -> None:
+    program = Program(spec_of(TURNS), "server", {})
+    ends = []
+    for pieces in ([raw], [raw[at : at + 1] for at in range(len(raw))]):
+        session = Session(program)
+        session.start(0.0)
+        session.connect(0.0)
+        for piece in pieces:
+            session.receive(0, piece, 0.0)
+        ends.append((session.ended, session.where()))
+
+    assert ends[0] == ends[1]
+
+
+def test_a_call_that_has_returned_is_freed_at_once_and_not_by_the_collector() -> None:
+    program = Program(spec_of(TURNS), "server", {})
+    session = Session(program)
+    session.start(0.0)
+    session.connect(0.0)
+    main = session.root
+    assert main is not None
+
+    session.receive(0, b'["go", 9, []]\n', 0.0)
+
+    assert session.ended is not None
+    assert all(slot is not main for slot in main.slots)
