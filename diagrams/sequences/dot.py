@@ -14,7 +14,8 @@ from typing import Final
 
 import graphviz
 
-from diagrams.labels import attribute, markup
+from diagrams.labels import attribute
+from diagrams.labels import markup as escaped
 from diagrams.looks import (
     BAND,
     BOX,
@@ -73,6 +74,11 @@ TONES: Final = {
     Tone.LOST: (BROKEN, PAPER, "dashed"),
     Tone.END: (INK, PAPER, "bold"),
 }
+
+
+def markup(text: str) -> str:
+    """Return a text for an HTML-like label, which Graphviz does not take empty."""
+    return escaped(text) or "&#160;"
 
 
 def scenario_dot(scenario: Scenario, links: Mapping[str, str]) -> str:

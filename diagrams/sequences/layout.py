@@ -167,7 +167,7 @@ class _Layouter:
                     room = max(
                         ruler.width(line) for heading in headings for line in _wrapped(heading, HEADING_CHARACTERS)
                     )
-                    widest = max(widest, room + ruler.width("break") + 4 * ruler.pad)
+                    widest = max(widest, room + ruler.width("loop") + 4 * ruler.pad)
         # A note may reach to its neighbour's lifeline but not over it; two notes never stand in one row.
         gaps = [max(ruler.lane, sides[place], sides[place + 1]) + ruler.pad for place in range(len(names) - 1)]
         for first, last, room in sorted(spans, key=lambda span: span[1] - span[0]):

@@ -65,7 +65,6 @@ class Frame(StrEnum):
     ALT = "alt"  # one of the operands
     PAR = "par"  # the items of a loop side by side
     REF = "ref"  # another drawing: the machine called
-    BREAK = "break"  # leaves the loop round it
 
 
 @dataclass(frozen=True, slots=True)

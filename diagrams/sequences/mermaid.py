@@ -1,0 +1,75 @@
+"""Scenarios as Mermaid's ``sequenceDiagram``, which Markdown viewers draw; one for the course and for each case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from diagrams.labels import shorten, visible
+from diagrams.sequences.layout import said
+from diagrams.sequences.model import Element, Fragment, Frame, Message, Remark, Scenario, Tone
+
+PLAIN: Final = re.compile(r"[^A-Za-z0-9 ,.()\[\]_=:+*/'?!-]")  # all else is written as Mermaid's entity, #NNN;
+TEXT_CHARACTERS_MAX: Final = 300
+
+
+def scenario_mermaid(scenario: Scenario) -> tuple[str, ...]:
+    """Return the diagrams of a scenario: its course first, then each case, whose title stands in a note at the top."""
+    course = _Writer(scenario)
+    return (
+        course.diagram("", scenario.elements),
+        *(course.diagram(case.title, case.elements) for case in scenario.cases),
+    )
+
+
+def escaped(text: str) -> str:
+    """Return a text that Mermaid shows and does not act on: no word of its language, no line end, no markup."""
+    cut = shorten(visible(text), TEXT_CHARACTERS_MAX)
+    written = PLAIN.sub(lambda found: f"#{ord(found[0])};", cut).strip()
+    # `end` by itself would close a box.
+    return re.sub(r"\b(e)(nd)\b", r"#101;\2", written, flags=re.IGNORECASE) or "#160;"
+
+
+class _Writer:
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self.names = {lifeline: f"p{number}" for number, lifeline in enumerate(scenario.lifelines, 1)}
+
+    def diagram(self, title: str, elements: tuple[Element, ...]) -> str:
+        lines = ["sequenceDiagram"]
+        lines += [f"    participant {name} as {escaped(lifeline)}" for lifeline, name in self.names.items()]
+        if title:
+            lines.append(f"    Note over {self._all()}: {escaped(f'case: {title}')}")
+        lines += self._elements(elements, 1)
+        return "\n".join(lines) + "\n"
+
+    def _all(self) -> str:
+        names = list(self.names.values())
+        return names[0] if len(names) == 1 else f"{names[0]},{names[-1]}"
+
+    def _elements(self, elements: tuple[Element, ...], depth: int) -> Iterator[str]:
+        margin = "    " * depth
+        for element in elements:
+            match element:
+                case Message():
+                    arrow = "-->>" if element.tone is Tone.LOCAL else "-x" if element.tone is Tone.LOST else "->>"
+                    ends = f"{self.names[element.source]}{arrow}{self.names[element.target]}"
+                    yield f"{margin}{ends}: {escaped(said(element))}"
+                case Remark():
+                    yield f"{margin}Note over {self.names[element.lifeline]}: {escaped(element.text)}"
+                case Fragment():
+                    yield from self._fragment(element, depth)
+
+    def _fragment(self, fragment: Fragment, depth: int) -> Iterator[str]:
+        margin = "    " * depth
+        if fragment.frame is Frame.REF:
+            yield f"{margin}Note over {self._all()}: {escaped(f'ref {fragment.heading}')}"
+            return
+        words = {Frame.ALT: ("alt", "else"), Frame.PAR: ("par", "and"), Frame.LOOP: ("loop", "")}
+        first, further = words[fragment.frame]
+        for number, operand in enumerate(fragment.operands):
+            heading = operand.guard if number or not fragment.heading else fragment.heading
+            yield f"{margin}{further if number else first} {escaped(heading) if heading else ''}".rstrip()
+            yield from self._elements(operand.elements, depth + 1)
+        yield f"{margin}end"
