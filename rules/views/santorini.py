@@ -1,0 +1,205 @@
+"""Santorini for people at a terminal: the board in text, what a message shows, and the result in lines.
+
+``board_svg`` draws the same as a picture. Messages are those of all four Santorini protocols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rules.santorini_board import SIDE, WORDS, BoardError, cell_of, place_of, read_board, step_of
+from rules.views.santorini_svg import LETTERS, board_svg, players_of
+
+__all__ = ["EXPLANATION", "board_svg", "board_text", "result_lines", "shown"]
+
+EXPLANATION = """\
+       0   1   2      A place is row,column: 0,0 is at the top left, north is up.
+    0  0   2   1B1    A cell is its height, and the worker on it: B1 is player B's first.
+    1  0   1A1 3      A turn: step to a neighbour at most one higher, then build beside it.
+    2  .   4   0      Who steps up to 3 wins; who has no turn loses; 4 is closed.
+"""
+
+
+def board_text(board: Any, *, newest: Any = None) -> str:
+    """Return the board in 7 lines and a line for each player. ``board`` is as in the messages.
+
+    A cell is its height, a dot for 0, and the worker on it: a letter for its player, in the order of their names, and
+    its number. The cell at ``newest``, a place as row and column, is in brackets.
+
+    Raises:
+        BoardError: it cannot be read as a board.
+    """
+    here = read_board(board)
+    players = players_of(here)
+    marked = cell_of(newest)
+    lines = ["     " + "".join(f"{column:<5}" for column in range(SIDE)).rstrip()]
+    for row in range(SIDE):
+        cells = ""
+        for column in range(SIDE):
+            cell = SIDE * row + column
+            worker = here.worker(cell)
+            text = str(here.heights[cell]) if here.heights[cell] or worker else "."
+            if worker is not None:
+                text += f"{LETTERS[players.index(worker[:-1]) % len(LETTERS)]}{worker[-1]}"
+            cells += f"[{text}]".ljust(5) if cell == marked else f" {text}".ljust(5)
+        lines.append(f"  {row} {cells}".rstrip())
+    for number, player in enumerate(players):
+        stands = ", ".join(f"{worker[-1]} at {_at(place_of(cell))}" for worker, cell in here.own(player))
+        lines.append(f"  {LETTERS[number % len(LETTERS)]} {player}: {stands}")
+    return "\n".join(lines)
+
+
+def shown(message: str, holes: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str | None:
+    """Return what someone who watches should see of a message of any Santorini protocol, or None for nothing.
+
+    ``holes`` are the message's, by name. A message with a board shows it; an action is one line.
+    """
+    holes = dict(holes)
+    if "board" in holes:
+        asked = {"placement": "place ", "board_and_placement_request": "place "}.get(message, "")
+        due = next((holes[name] for name in ("worker", "wid") if name in holes), None)
+        if due is None:
+            return _drawn(holes["board"])
+        verb = asked or ("build with " if message == "prompt_build" else "place ")
+        return f"{_drawn(holes['board'])}\n  {verb}{in_line(due)}"
+    match message:
+        case "placement_request" if "placed" in holes:
+            stands = ", ".join(f"{in_line(worker)} at {a},{b}" for worker, a, b in holes["placed"])
+            return f"placed so far: {stands or 'nobody'}"
+        case "placement_request":
+            return _told(holes["last"])
+        case "move_build_request":
+            return _told(holes["action"])
+        case "wid_posn":
+            return _told((holes["wid"], holes["posn"]))
+        case "wid_move_build_dir":
+            return _told((holes["wid"], holes["move_dir"], holes["build_dir"]))
+        case "place_worker_request" | "place":
+            return f"a worker is placed at {_at(holes['place'])}"
+        case "check_placement":
+            return f"may a worker be placed at {_at(holes['place'])}?"
+        case "turn_request" | "winning_request":
+            return _told((holes["worker"], holes["move"], holes.get("build")))
+        case "check_turn":
+            worker, move, *build = holes["turn"]
+            return f"legal? {_told((worker, move, build[0] if build else None))}"
+        case "turn":
+            return _told((holes["worker"], (holes["ew"], holes["ns"]), (holes["build_ew"], holes["build_ns"])))
+        case "winning_move":
+            return _told((holes["worker"], (holes["ew"], holes["ns"]), None))
+        case "place_request":
+            return _asked(holes, f"{in_line(holes['wid'])} is placed at {holes['y']},{holes['x']}")
+        case "move_request" | "build_request":
+            verb = "moves to" if message == "move_request" else "builds on"
+            source, target = f"{holes['y1']},{holes['x1']}", f"{holes['y2']},{holes['x2']}"
+            return _asked(holes, f"the worker at {source} {verb} {target}")
+        case "check_result" | "rulechecker_response":
+            return "it is legal" if holes["ok"] else "it is not legal"
+        case "give_up":
+            return "gives up"
+        case "new_name" | "playing_as":
+            return f"you are called {in_line(holes['name'])}"
+        case "internal_name":
+            return f"you are called {in_line(holes['internal'])}"
+        case "new_player_id":
+            return f"you are called {in_line(holes['id'])}"
+        case "start_game" | "opponent":
+            return f"you play against {in_line(holes['opponent'])}"
+        case "game_over":
+            return "you have won the game" if holes["won"] else "you have lost the game"
+        case "best_n_result":
+            return "you have won the series" if holes["won"] else "you have not won the series"
+        case "game_result":
+            return {"WINNER": "you have won the game", "LOSER": "you have lost the game"}.get(
+                holes["verdict"], "you are out for breaking the rules"
+            )
+        case "game_winner":
+            return f"{in_line(holes['winner'])} has won the game"
+        case "e_msg":
+            return f"an error: {in_line(holes['text'])}"
+        case "match_starting" | "game_starting":
+            return f"{message.partition('_')[0]} {holes['x']} of {holes['n']} starts"
+        case "tournament_over" | "tournament_result" | "results":
+            return "\n".join(["the tournament is over", *(f"  {line}" for line in result_lines(holes))])
+    return None
+
+
+def result_lines(result: Any) -> list[str]:
+    """Return the result of a tournament in lines: the server's table, what a client was told, or None for none.
+
+    The server's is ``tournament.result``; a client's has ``rows`` or ``game_history``, of a game or a series each;
+    one that was sent away has a text.
+    """
+    if isinstance(result, str):
+        return [f"out: {in_line(result)}"]
+    if not isinstance(result, Mapping):
+        return ["no tournament"]
+    lines = []
+    if "players" in result:
+        winners = ", ".join(map(in_line, result["winners"]))
+        lines.append(f"won by {winners}" if winners else "nobody won")
+        names = [in_line(player["name"]) for player in result["players"]]
+        width = max([len("player"), *map(len, names)])
+        lines.append(f"{'player':{width}}  series won  games won")
+        order = sorted(zip(names, result["players"], strict=True), key=lambda pair: _rank(pair[1]))
+        for name, player in order:
+            out = "  expelled" if player["expelled"] else ""
+            lines.append(f"{name:{width}}  {player['series']:>10}  {player['games']:>9}{out}")
+    if "won" in result:
+        lines.append("you have won the tournament" if result["won"] else "you have not won the tournament")
+    for row in result.get("rows", result.get("game_history", ())):
+        lines.append(_row(row))
+    expelled = next((result[key] for key in ("expelled", "cheaters", "misbehaved") if key in result), ())
+    if expelled:
+        lines.append(f"expelled: {', '.join(map(in_line, expelled))}")
+    return lines or ["no game was played"]
+
+
+def _rank(player: Mapping[str, Any]) -> tuple[bool, int, int]:
+    return player["expelled"], -player["series"], -player["games"]
+
+
+def _row(row: Sequence[str]) -> str:
+    winner, loser, *remark = row
+    text = f"{in_line(winner)} beat {in_line(loser)}"
+    return f"{text} ({', '.join(map(in_line, remark))})" if remark else text
+
+
+def _told(told: Any) -> str:
+    """Return an action in words: nothing, a placement, or a turn; directions as any protocol has them."""
+    if told is None:
+        return "nothing has happened yet"
+    if len(told) == 2:
+        return f"worker {in_line(told[0])} is placed at {_at(told[1])}"
+    worker, move, build = told
+    text = f"worker {in_line(worker)} moves {_way(move)}"
+    return f"{text} and wins" if build is None else f"{text} and builds {_way(build)}"
+
+
+def _asked(holes: Mapping[str, Any], text: str) -> str:
+    return f"legal? {text}" if holes.get("check") else text
+
+
+def _way(direction: Any) -> str:
+    """Return a direction's word, or it as it was written if it is none."""
+    step = step_of(direction)
+    return WORDS.get(step, "nowhere") if step is not None else in_line(direction)
+
+
+def _at(place: Sequence[int]) -> str:
+    return f"{place[0]},{place[1]}"
+
+
+def _drawn(board: Any) -> str:
+    """Return the board in text, or why there is none: what a peer wrote must not stop who watches."""
+    try:
+        return board_text(board)
+    except BoardError as error:
+        return f"(this board cannot be drawn: {error})"
+
+
+def in_line(value: Any) -> str:
+    """Return a value in one line: an empty text, or one that a terminal might obey, as Python would write it."""
+    text = str(value)
+    return text if text and text.isprintable() else repr(value)
