@@ -10,7 +10,9 @@
 
 A strategy is a class made with ``(name, seed)``. It has a method for each question, called with the question's values
 in order, in a worker thread; it returns ``(message, {hole: value})`` or the message's JSON body. If it has a method
-``heard(message, holes)``, it is told every message the client received, in order, never beside a question.
+``heard(message, holes)``, it is told every message the client received, in order, never beside a question. If it has a
+method ``late()``, a clock stands in that place during each question: it says when to decide with what is known by then.
+One that returns ``...`` never answers that question.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import logging
 import os
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -44,6 +47,7 @@ log = logging.getLogger("accord.players")
 
 Arguments = tuple[tuple[str, Any], ...]
 FAREWELL_SECONDS_MAX = 1.0  # How long a strategy may take over its last news once the game is over.
+LATE_SHARE = 0.7  # Of the time for an answer, when `late` begins to say yes: the rest is for a busy machine.
 
 
 class PlayerKindError(Exception):
@@ -156,6 +160,22 @@ class Example:
         """Nothing is noted."""
 
 
+class _Clock:
+    """What a strategy calls as ``late()``: most of the time is gone, or nobody waits for the answer any more."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._until = float("inf") if seconds is None else time.monotonic() + LATE_SHARE * seconds
+        self.rang = False
+
+    def __call__(self) -> bool:
+        self.rang = self.rang or time.monotonic() >= self._until
+        return self.rang
+
+    def stop(self) -> None:
+        """Say yes from now on."""
+        self._until = 0.0
+
+
 class StrategyPlayer:
     """Runs a strategy's methods in a worker thread, one at a time."""
 
@@ -164,6 +184,7 @@ class StrategyPlayer:
         self._kind = kind
         self._news: deque[tuple[str, dict[str, Any]]] = deque()
         self._wants_news = callable(getattr(strategy, "heard", None))
+        self._wants_clock = callable(getattr(strategy, "late", None))
         # A call that was given up on still runs in its thread; the next one waits for it, so that a strategy never
         # has to think of threads.
         self._turn = threading.Lock()
@@ -175,12 +196,21 @@ class StrategyPlayer:
         method = None if question.startswith("_") else getattr(self._strategy, question, None)
         if not callable(method):
             raise DecisionError(f"player {self._kind!r} has no method {question!r} to answer that question with")
-        news = self._take_news()
+        news, clock = self._take_news(), _Clock(seconds)
+        values = [value for _, value in arguments]
         try:
-            return await self._in_thread(self._catch_up_and_call, news, method, [value for _, value in arguments])
+            answer = await self._in_thread(self._catch_up_and_call, news, clock, method, values)
         except Exception as error:
             log.debug("player %s raised in %s", self._kind, question, exc_info=True)
             raise DecisionError(f"player {self._kind!r} raised in {question}: {_said(error)}") from error
+        finally:
+            clock.stop()
+        if clock.rang:
+            log.info("player %s was told to decide: of %g s for %s most were gone", self._kind, seconds, question)
+        if answer is ...:
+            log.info("player %s does not answer %s, ever", self._kind, question)
+            await anyio.sleep_forever()
+        return answer
 
     def heard(self, message: str, holes: dict[str, Any]) -> None:
         """Keep the news for the strategy's next call."""
@@ -212,9 +242,11 @@ class StrategyPlayer:
                 self._strategy.heard(message, holes)  # type: ignore[attr-defined]
 
     def _catch_up_and_call(
-        self, news: list[tuple[str, dict[str, Any]]], method: Callable[..., Any], values: list[Any]
+        self, news: list[tuple[str, dict[str, Any]]], clock: _Clock, method: Callable[..., Any], values: list[Any]
     ) -> Any:
         with self._turn:
+            if self._wants_clock:
+                self._strategy.late = clock  # type: ignore[attr-defined]
             for message, holes in news:
                 self._strategy.heard(message, holes)  # type: ignore[attr-defined]
             return method(*values)
