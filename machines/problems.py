@@ -10,9 +10,17 @@ A problem has a place, a stable code, what is wrong, and a way out. The codes ar
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import islice
+from typing import Final
+
+# Problems of one code that are told: nobody reads more, and those of other codes must be seen.
+TOLD_MAX: Final = 100
+NEAR_WORDS_MAX: Final = 500  # Known words that a misspelt one is compared with.
+NEAR_LETTERS_MAX: Final = 64  # A longer word is no slip of the fingers, and comparing takes the square of its length.
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -33,12 +41,16 @@ class Place:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """One fault: where, which, what, and what to do about it (``hint`` may be empty)."""
+    """One fault: where, which, what, and what to do about it (``hint`` may be empty).
+
+    ``count`` is how many faults it stands for: more than one if it says how many of its code are not told.
+    """
 
     place: Place
     code: str
     text: str
     hint: str = ""
+    count: int = 1
 
     def __str__(self) -> str:
         return f"{self.place}: {self.code} {self.text}" + (f" ({self.hint})" if self.hint else "")
@@ -54,19 +66,53 @@ class SpecError(Exception):
 
 @dataclass(slots=True)
 class Problems:
-    """Collects problems; the same problem said twice counts once."""
+    """Collects problems; the same problem said twice counts once.
+
+    Of each code the first TOLD_MAX in file order are told, then one that says how many more there are: a flood of one
+    kind neither fills the screen nor hides another kind.
+    """
 
     found: dict[Problem, None] = field(default_factory=dict)
+    _counts: Counter[str] = field(default_factory=Counter)
+    _cut: dict[str, Place] = field(default_factory=dict)
 
     def add(self, place: Place, code: str, text: str, hint: str = "") -> None:
         """Note one fault."""
-        self.found[Problem(place, code, text, hint)] = None
+        problem = Problem(place, code, text, hint)
+        if problem not in self.found:
+            self.found[problem] = None
+            self._counts[code] += 1
+
+    def is_full(self, code: str) -> bool:
+        """Whether more of a code will not be told, so that no work is worth spending on what to say of it."""
+        return self._counts[code] >= TOLD_MAX
+
+    def cut(self, code: str, place: Place) -> None:
+        """Note that more of a full code, from a place on, was not even looked for."""
+        self._cut.setdefault(code, place)
+
+    def near(self, code: str, word: str, known: Iterable[str]) -> str:
+        """Return what ``near`` does, for the hint of a problem of this code; the empty text if it will not be told."""
+        return "" if self.is_full(code) else near(word, known)
 
     def __bool__(self) -> bool:
         return bool(self.found)
 
     def __iter__(self) -> Iterator[Problem]:
-        return iter(sorted(self.found))
+        told: Counter[str] = Counter()
+        first_left: dict[str, Problem] = {}
+        for problem in sorted(self.found):
+            told[problem.code] += 1
+            if told[problem.code] <= TOLD_MAX:
+                yield problem
+            else:
+                first_left.setdefault(problem.code, problem)
+        for code, problem in first_left.items():
+            count = told[code] - TOLD_MAX
+            text = f"from here on {count} more of {code} {'is' if count == 1 else 'are'} not told"
+            yield Problem(problem.place, code, text, "mend those before first", count)
+        for code, place in self._cut.items():
+            yield Problem(place, code, f"from here on no more of {code} is looked for", "mend those before first")
 
     def raise_if_any(self) -> None:
         """Raise a SpecError with all problems so far, if there are any."""
@@ -75,6 +121,13 @@ class Problems:
 
 
 def near(word: str, known: Iterable[str]) -> str:
-    """Return ``did you mean 'x'?`` for the known word most like ``word``, or the empty text."""
-    matches = get_close_matches(word, list(known), n=1, cutoff=0.6)
+    """Return ``did you mean 'x'?`` for the known word most like ``word``, or the empty text.
+
+    Of very many known words only the first NEAR_WORDS_MAX are looked at, and none that is longer than
+    NEAR_LETTERS_MAX.
+    """
+    if len(word) > NEAR_LETTERS_MAX:
+        return ""
+    looked_at = [other for other in islice(known, NEAR_WORDS_MAX) if len(other) <= NEAR_LETTERS_MAX]
+    matches = get_close_matches(word, looked_at, n=1, cutoff=0.6)
     return f"did you mean {matches[0]!r}?" if matches else ""

@@ -26,7 +26,7 @@ from anyio.abc import TaskGroup
 from machines.effects import Ask, Cancel, Drop, Effect, Ended, Heard, Note, Pause, Resume, Send
 from machines.engine.session import Program, Session
 from runtime.clock import Clock
-from runtime.journal import FLUSH_SECONDS, Kind, Took
+from runtime.journal import FLUSH_SECONDS, Kind, Took, fault_text
 from runtime.players import DecisionError, EndlessAnswer, Player, RawAnswer, Vanish
 from runtime.streams import Connection
 
@@ -136,9 +136,9 @@ class Host:
 
         what: dict[str, Any] = {}
         self._input("connect", now, call, what)
-        if connection not in self._unreleased:  # the session broke before it had a seat
+        if "peer" not in what:  # the session broke before it had a seat
             connection.start(_ignore, _ignore, on_closed or _nothing)
-            connection.abort()
+            self._cut_off(connection)
 
     def give_up(self, connections: Sequence[Connection], why: str) -> None:
         """End the session as failed before it has started, and close these connections."""
@@ -274,6 +274,9 @@ class Host:
                 if self._observe is not None:
                     self._show(effect)
         except Exception as error:
+            if self._journal is not None and self.session.ended is None:
+                # The session knows nothing of it; without this line the journal would just stop.
+                self._note_fault(error)
             self._fail(error)
         ended = self.session.ended
         if ended is not None:
@@ -403,7 +406,7 @@ class Host:
                 await self._released.wait()
         for connection in tuple(self._unreleased):
             log.info("%s: %s is still open after %g s and is cut off", self.name, connection.name, seconds)
-            connection.abort()
+            self._cut_off(connection)
 
     def _end(self, ended: Ended) -> None:
         if self.ended is not None:
@@ -413,7 +416,7 @@ class Host:
         for scope in self._questions.values():
             scope.cancel()
         for connection in self._connections.values():
-            connection.close_after_flush()
+            self._close(connection)
         self._connections.clear()
         if self._journal is not None:
             self._journal.flush()
@@ -421,17 +424,40 @@ class Host:
             self._released.set()
         self._over.set()
 
+    def _close(self, connection: Connection) -> None:
+        """Close a connection; that one cannot be closed in good order keeps no other from it."""
+        try:
+            connection.close_after_flush()
+        except Exception as error:
+            log.error("%s: %s could not be closed and is cut off: %s", self.name, connection.name, _said(error))
+            self._cut_off(connection)
+
+    def _cut_off(self, connection: Connection) -> None:
+        try:
+            connection.abort()
+        except Exception as error:
+            log.error("%s: %s could not be cut off: %s", self.name, connection.name, _said(error))
+
     def _broke(self, kind: Kind, now: float, error: Exception, what: Mapping[str, Any]) -> None:
         """The session raised: nothing of the input was done."""
-        failed = _fault(error)
         if self._journal is not None:
-            self._write(kind, now, [Ended(None, failed)], what)
+            self._write(kind, now, [Ended(None, fault_text(error))], what)
         self._fail(error)
 
+    def _note_fault(self, error: Exception) -> None:
+        assert self._journal is not None, "there is a journal to write to"
+        failed = fault_text(error)
+        ending = [Ended(None, failed)]
+        try:
+            self._journal.write("fault", self._clock.now(), (), ending, session=self._number, why=failed)
+        except Exception as broken:
+            self._journal_failed(broken)
+
     def _fail(self, error: Exception) -> None:
-        log.error("%s: %s", self.name, _fault(error))
+        failed = fault_text(error)
+        log.error("%s: %s", self.name, failed)
         log.debug("%s: where that came from", self.name, exc_info=error)
-        self._end(Ended(None, _fault(error)))
+        self._end(Ended(None, failed))
 
 
 def open_host(
@@ -467,10 +493,6 @@ def open_host(
 
 def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-
-
-def _fault(error: Exception) -> str:
-    return f"a fault of this program, not of a peer: {_said(error)}"
 
 
 def _ignore(_: object) -> None:

@@ -25,6 +25,7 @@ from machines.messages.bodies import compile_message
 from machines.messages.types import Mismatch, compile_type
 from machines.model import Hole, Named, Pattern, Scalar, Spec
 from machines.values import plain
+from runtime.escaping import harmless
 from runtime.players import Arguments, DecisionError, companions
 
 HELP = """\
@@ -144,7 +145,7 @@ def _line_reader(stream: TextIO) -> Callable[[], str]:
 
 def _writer(stream: TextIO) -> Callable[[str], object]:
     def write(text: str) -> None:
-        stream.write(text)
+        stream.write(harmless(text))
         stream.flush()
 
     return write

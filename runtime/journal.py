@@ -8,7 +8,8 @@ r"""The journal of a run: JSON Lines, one for each input of a session, enough to
     {"t":890.0,"end":true,"lines":118}
 
 ``t`` is the stamp the session was given, in seconds of a monotone clock; its start came at the date in the first line.
-``in`` is start, connect, bytes, lost, tick, answer or failed. ``s`` numbers the session of a role that runs one for
+``in`` is start, connect, bytes, lost, tick, answer or failed; or fault, where the runtime itself failed and gave the
+session up, for the reason ``why``. ``s`` numbers the session of a role that runs one for
 each connection; it is left out for the first. ``raw`` is what came, byte for byte: text if it is UTF-8, else
 ``{"b64": ...}``. ``took`` lists the transitions (machine, state, event, destination), ``out`` the effects in short
 form, ``lag`` how many seconds after the stamp the loop came to handle the input, if that is a millisecond or more: a
@@ -22,12 +23,14 @@ from __future__ import annotations
 
 import logging
 import os
+import re
+import stat
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -42,9 +45,11 @@ FORMAT = 1
 FLUSH_SECONDS = 0.5
 FLUSH_LINES = 256
 FLUSH_BYTES = 1 << 20
+READ_BYTES_MAX: Final = 1 << 28  # 256 MiB: what a journal may have to be read, some million inputs.
+NESTED_MAX: Final = 200  # Lists in lists of one line; a message has 64 at the most.
 LAG_SECONDS_MIN = 0.001  # Below, the loop was on time, and a line is the shorter for not saying so.
 
-Kind = Literal["start", "connect", "bytes", "lost", "tick", "answer", "failed"]
+Kind = Literal["start", "connect", "bytes", "lost", "tick", "answer", "failed", "fault"]
 Raw = str | dict[str, str]
 Took = Sequence[Told] | Sequence[Transition]
 
@@ -70,18 +75,21 @@ class Head(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=False):
     backend: str = ""
 
 
+_Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
+
+
 class Line(msgspec.Struct, omit_defaults=True, rename={"kind": "in", "session": "s"}):
     """One input of a session, and what it led to."""
 
     t: float
     kind: Kind
-    session: int = 0
-    peer: int | None = None
+    session: _Count = 0
+    peer: _Count | None = None
     raw: Raw | None = None
-    number: int | None = None
+    number: _Count | None = None
     value: Any = None
     why: str | None = None
-    seed: int | None = None
+    seed: _Count | None = None
     my: dict[str, Any] = {}
     lag: float = 0.0
     took: Any = ()
@@ -94,6 +102,12 @@ class End(msgspec.Struct):
     t: float
     end: bool
     lines: int
+
+
+def fault_text(error: Exception) -> str:
+    """Return why a session has ended that the runtime brought down: by an exception that is no peer's fault."""
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return f"a fault of this program, not of a peer: {said}"
 
 
 def raw_of(data: bytes) -> Raw:
@@ -110,8 +124,16 @@ def settled(value: Any) -> Any:
 
 
 def bytes_of(raw: Raw) -> bytes:
-    """Return the bytes that ``raw_of`` made a JSON value of."""
-    return raw.encode() if isinstance(raw, str) else b64decode(raw["b64"])
+    """Return the bytes that ``raw_of`` made a JSON value of.
+
+    Raises:
+        ValueError: it is no such value.
+    """
+    if isinstance(raw, str):
+        return raw.encode()
+    if set(raw) != {"b64"}:
+        raise ValueError("raw is neither a text nor {b64: ...}")
+    return b64decode(raw["b64"], validate=True)
 
 
 # A dictionary by class: a match statement costs twice as much, and this is done for each effect of a run.
@@ -310,7 +332,7 @@ def open_journal(where: Path | None, head: Head) -> Journal:
     except RuntimeError as error:  # from pathlib: nobody's home
         raise JournalError(f"there is no folder for journals: {error}") from error
     except OSError as error:
-        if where is not None and where.is_file():
+        if isinstance(error, FileExistsError) and where is not None and where.exists():
             raise JournalError(f"{where}: there is a file already, and a journal is never written over") from error
         raise JournalError(f"{error.filename or where}: the journal cannot be made: {_why_not(error)}") from error
     return Journal(path, file, head)
@@ -340,6 +362,7 @@ class Recorded(msgspec.Struct):
     head: Head
     lines: list[Line]
     complete: bool
+    counted: int | None = None  # how many lines its end says it has
 
 
 def read_journal(path: Path) -> Recorded:
@@ -348,35 +371,98 @@ def read_journal(path: Path) -> Recorded:
     Raises:
         JournalError: it cannot be read, is no journal, is of a later format, or is damaged before its last line.
     """
+    first, *rest = _content(path).split(b"\n")
     try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise JournalError(f"{path}: {error.strerror or error}") from error
-    first, *rest = content.split(b"\n")
-    try:
+        _check_nesting(first)
         head = msgspec.json.decode(first, type=Head)
-    except msgspec.MsgspecError as error:
+    except _UNREADABLE as error:
         raise JournalError(f"{path}: this is no journal of a run") from error
     if head.journal != FORMAT:
         raise JournalError(f"{path}: the journal has format {head.journal}, this program reads format {FORMAT}")
     lines: list[Line] = []
     decode_line = msgspec.json.Decoder(Line).decode
+    end: End | None = None
     for number, text in enumerate(rest, start=2):
         if not text:
             continue
+        if end is not None:
+            raise JournalError(f"{path}:{number}: there is a line after the one that ends the journal")
         try:
-            lines.append(decode_line(text))
-        except msgspec.MsgspecError as error:
-            if _is_end(text):
-                return Recorded(head, lines, True)
+            _check_nesting(text)
+            line = decode_line(text)
+            _check(line)
+            lines.append(line)
+        except _UNREADABLE as error:
+            end = _end(text)
+            if end is not None:
+                continue
             if number == len(rest) + 1:  # Torn: not even its line end was written.
                 break
             raise JournalError(f"{path}:{number}: this line is damaged: {error}") from error
-    return Recorded(head, lines, False)
+    return Recorded(head, lines, end is not None, end.lines if end is not None else None)
 
 
-def _is_end(text: bytes) -> bool:
+# RecursionError is for nesting beyond what the parser does; the others are ValueErrors: not UTF-8, no base64.
+_UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
+
+
+def _content(path: Path) -> bytes:
+    """Return what is in a journal; nothing is read from a pipe or a device, which may have no end."""
     try:
-        return msgspec.json.decode(text, type=End).end
-    except msgspec.MsgspecError:
-        return False
+        # Opened without waiting: to open a pipe that nobody writes to would take for ever.
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise JournalError(f"{path}: this is no file that a journal could stand in")
+            content = file.read(READ_BYTES_MAX + 1)
+    except OSError as error:
+        raise JournalError(f"{path}: {error.strerror or error}") from error
+    except ValueError as error:  # a null character in the path
+        raise JournalError(f"{str(path)!r} is no path: {error}") from error
+    if len(content) > READ_BYTES_MAX:
+        raise JournalError(f"{path}: the journal is longer than {READ_BYTES_MAX} bytes")
+    return content
+
+
+_TEXTS: Final = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_BRACKETS: Final = re.compile(rb"[\[\]{}]")
+
+
+def _check_nesting(text: bytes) -> None:
+    if text.count(b"[") + text.count(b"{") <= NESTED_MAX:
+        return
+    depth = deepest = 0
+    # Without its escapes and texts a line has brackets only where they nest.
+    for bracket in _BRACKETS.findall(_TEXTS.sub(b"", text)):
+        depth += 1 if bracket in b"[{" else -1
+        deepest = max(deepest, depth)
+    if deepest > NESTED_MAX:
+        raise ValueError(f"nested deeper than {NESTED_MAX}")
+
+
+def _check(line: Line) -> None:
+    """Raise a ValueError if a line lacks what its kind must have, or has what no journal is written with."""
+    if not isinstance(line.took, list | tuple) or not isinstance(line.out, list | tuple):  # a tuple is a default
+        raise ValueError("took and out are lists")
+    if line.kind in ("bytes", "lost") and line.peer is None:
+        raise ValueError(f"{line.kind} needs a peer")
+    if line.kind == "bytes":
+        if line.raw is None:
+            raise ValueError("bytes needs what came, raw")
+        bytes_of(line.raw)
+    if line.kind in ("answer", "failed") and line.number is None:
+        raise ValueError(f"{line.kind} needs the number of its question")
+    if line.kind == "answer":
+        value = line.value
+        fields = set(value) if isinstance(value, dict) else set()
+        whole = fields == {"message", "holes"}
+        named = whole and isinstance(value["message"], str) and isinstance(value["holes"], dict)
+        if not named and fields != {"body"}:
+            raise ValueError("the value of an answer is {message, holes} or {body}")
+
+
+def _end(text: bytes) -> End | None:
+    try:
+        found = msgspec.json.decode(text, type=End)
+    except _UNREADABLE:
+        return None
+    return found if found.end else None

@@ -8,12 +8,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from machines.checks.checker import check
 from machines.effects import Effect, Ended
 from machines.engine.session import Session
 from machines.engine.table import Program
 from machines.library import find, load, rules_modules, sources
+from machines.problems import SpecError
 from machines.values import plain
-from runtime.journal import Head, Line, Recorded, answer_of, bytes_of, read_journal, settled, shorts
+from runtime.journal import Head, Line, Recorded, answer_of, bytes_of, fault_text, read_journal, settled, shorts
 
 
 class ReplayError(Exception):
@@ -118,6 +120,8 @@ def _compared(recorded: Recorded, program: Program) -> ReplayResult:
                 difference = Difference(done.number, part, was, now)
         if difference is not None:
             break
+    if difference is None and recorded.counted is not None and recorded.counted != inputs:
+        raise ReplayError(f"its end says that it has {recorded.counted} lines, but there are {inputs}")
     return ReplayResult(recorded.head, inputs, sessions, tuple(endings), recorded.complete, difference)
 
 
@@ -140,29 +144,50 @@ def program_of(
     loaded = load(name, head.settings, allowed)
     if head.role not in loaded.roles:
         raise ReplayError(f"the journal is of the role {head.role!r}, and {name} has none of that name")
-    return Program(loaded, head.role, rules_modules(loaded, allowed))
+    modules = rules_modules(loaded, allowed)
+    problems = check(loaded, modules)
+    if problems:
+        raise SpecError(problems)
+    return Program(loaded, head.role, modules)
 
 
-def again(recorded: Recorded, program: Program) -> Iterator[Replayed]:
+def again(recorded: Recorded, program: Program, *, watch: bool = False) -> Iterator[Replayed]:
     """Feed a journal's inputs to new sessions of a program, and yield each with what it led to.
+
+    With ``watch`` that holds the messages taken too, as `machines.effects.Heard`.
 
     Raises:
         ReplayError: an input cannot be: its session did not start, or it names a peer that never connected.
     """
     sessions: dict[int, Session] = {}
+    over: set[int] = set()
     for number, line in enumerate(recorded.lines, start=2):
+        if line.session in over:
+            raise ReplayError(f"line {number}: this session has ended before: a line was put in, or was changed")
+        if line.kind == "fault":  # the runtime failed, not the session: there is nothing to be done again
+            over.add(line.session)
+            yield Replayed(number, line, line.took, [Ended(None, line.why or "the runtime failed")])
+            continue
         if line.kind == "start":
+            if line.session in sessions:
+                raise ReplayError(f"line {number}: this session has started before")
             seed = recorded.head.seed if line.seed is None else line.seed
-            sessions[line.session] = Session(program, seed=seed, my=line.my or recorded.head.my)
+            sessions[line.session] = Session(program, seed=seed, my=line.my or recorded.head.my, watch=watch)
         session = sessions.get(line.session)
         if session is None:
             raise ReplayError(f"line {number}: this session has not started: a line before it is missing")
         try:
             out = _fed(session, line)
-        except (AssertionError, IndexError, KeyError, TypeError) as error:
+        except Exception as error:
+            if line.out == [["ended", None, fault_text(error)]]:  # so it was in the run: a fault of ours, and told
+                over.add(line.session)
+                yield Replayed(number, line, line.took, [Ended(None, fault_text(error))])
+                continue
             raise ReplayError(
                 f"line {number}: this input cannot follow on those before it: a line is missing, or was changed"
             ) from error
+        if session.ended is not None:
+            over.add(line.session)
         yield Replayed(number, line, session.took, out)
 
 
@@ -171,7 +196,10 @@ def _fed(session: Session, line: Line) -> list[Effect]:
         case "start":
             return session.start(line.t)
         case "connect":
-            return session.connect(line.t)[1]
+            number, out = session.connect(line.t)
+            if line.peer is not None and line.peer != number:
+                raise ValueError("another peer would come now")
+            return out
         case "tick":
             return session.tick(line.t)
         case "bytes":
@@ -182,6 +210,8 @@ def _fed(session: Session, line: Line) -> list[Effect]:
             return session.answer(_given(line.number), answer_of(line.value), line.t)
         case "failed":
             return session.answer_failed(_given(line.number), line.why or "", line.t)
+        case "fault":
+            raise AssertionError("a fault is no input")
 
 
 def _given(value: Any) -> Any:

@@ -7,9 +7,12 @@ A role whose ``main`` takes a parameter has one session for each connection, unt
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
-from typing import Any
+from math import inf
+from typing import Any, Final
 
 import anyio
 from anyio.abc import TaskGroup
@@ -19,10 +22,12 @@ from machines.engine.session import Program, Session
 from runtime.client import Address, connect_all, run_in_group
 from runtime.clock import make_clock, warn_of_lag
 from runtime.host import Host, JournalWriter, open_host
-from runtime.players import Player, derived_seed
+from runtime.players import Player, PlayerKindError, derived_seed
 from runtime.streams import CannotConnectError, Connection, listen
 
 log = logging.getLogger("accord.network")
+
+ADDRESS_MAX: Final = 64  # what `accord serve` allows one address; the largest game that ships has 10 players
 
 
 async def serve(
@@ -34,10 +39,12 @@ async def serve(
     my: Mapping[str, Any] | None = None,
     addresses: Mapping[str, Address] | None = None,
     player: Player | None = None,
+    make_player: Callable[[int], AbstractAsyncContextManager[Player]] | None = None,
     journal: JournalWriter | None = None,
     observe: Callable[[Effect], None] | None = None,
     on_listening: Callable[[int], None] | None = None,
     on_ended: Callable[[int, Ended], None] | None = None,
+    address_max: float = inf,
     stock: bool = False,
     make_session: Callable[..., Session] = Session,
 ) -> Ended:
@@ -47,9 +54,13 @@ async def serve(
     and how it ended; session n > 0 has a seed of its own, ``derived_seed(seed, n)``. When this is cancelled,
     connections are still closed in good order, within CANCEL_DRAIN_SECONDS.
 
+    No one address may have more than ``address_max`` connections open, so that one machine cannot take all that the
+    spec's ``connections_max`` allows; without it there is no such limit, as where all players are on one machine.
+
     ``on_listening`` is told the port once it is taken. ``addresses`` are those of the roles that this one connects
-    to, by role; ``player`` answers its questions. ``observe`` sees every effect. ``stock`` takes anyio's own streams
-    on asyncio too.
+    to, by role; ``player`` answers its questions. Where each connection has a session, ``make_player`` gives each a
+    player of its own, made with the session's seed; without it all share ``player``. ``observe`` sees every effect.
+    ``stock`` takes anyio's own streams on asyncio too.
 
     Raises:
         PortInUseError: another program listens on the port.
@@ -63,14 +74,14 @@ async def serve(
             open_host, program, tasks, clock, my=my, player=player, journal=journal, observe=observe, make=make_session
         )
         connect = partial(connect_all, program.connects, addresses or {}, tasks, stock=stock)
-        door = _Door(program.wire.connections_max)
+        door = _Door(program.wire.connections_max, address_max)
         listener = await listen(host, port, tasks, stock=stock)
         try:
             if on_listening is not None:
                 on_listening(listener.port)
             log.info("%s listens on %s:%d", program.role.name, host, listener.port)
             if program.per_connection:
-                each = _SessionEach(make_host, connect, door, tasks, seed, on_ended)
+                each = _SessionEach(make_host, connect, door, tasks, seed, on_ended, make_player)
                 await listener.serve(each.admit)
                 await anyio.sleep_forever()
             connections = await connect()
@@ -95,17 +106,22 @@ async def serve(
 class _Door:
     """Counts the connections of a listener and turns away those that are too many or too late."""
 
-    def __init__(self, connections_max: int) -> None:
+    def __init__(self, connections_max: int, address_max: float) -> None:
         self._connections_max = connections_max
-        self._open = 0
+        self._address_max = address_max
+        self._open: Counter[str] = Counter()  # by address
         self._turned_away = 0
 
     def has_room(self, connection: Connection) -> bool:
         """Count a connection in, or turn it away."""
-        if self._open >= self._connections_max:
-            self.turn_away(connection, f"{self._open} connections are open, which is the limit")
+        address = _address(connection)
+        if self._open.total() >= self._connections_max:
+            self.turn_away(connection, f"{self._connections_max} connections are open, which is the limit")
             return False
-        self._open += 1
+        if self._open[address] >= self._address_max:
+            self.turn_away(connection, f"{self._address_max} connections from {address} are open, which is the limit")
+            return False
+        self._open[address] += 1
         return True
 
     def admit(self, host: Host, connection: Connection) -> None:
@@ -113,11 +129,14 @@ class _Door:
         if host.ended is not None:
             self.turn_away(connection, "the session is over")
         elif self.has_room(connection):
-            host.connect(connection, self.released)
+            host.connect(connection, partial(self.released, connection))
 
-    def released(self) -> None:
+    def released(self, connection: Connection) -> None:
         """Count a connection out."""
-        self._open -= 1
+        address = _address(connection)
+        self._open[address] -= 1
+        if not self._open[address]:
+            del self._open[address]
 
     def turn_away(self, connection: Connection, why: str) -> None:
         """Close a connection at once. A flood of them must not flood the log, so every thousandth is told."""
@@ -125,6 +144,10 @@ class _Door:
         self._turned_away += 1
         log.log(level, "%s is turned away (number %d): %s", connection.name, self._turned_away, why)
         connection.abort()
+
+
+def _address(connection: Connection) -> str:
+    return connection.name.rpartition(":")[0]
 
 
 class _SessionEach:
@@ -138,6 +161,7 @@ class _SessionEach:
         tasks: TaskGroup,
         seed: int,
         on_ended: Callable[[int, Ended], None] | None,
+        make_player: Callable[[int], AbstractAsyncContextManager[Player]] | None,
     ) -> None:
         self._make_host = make_host
         self._connect = connect
@@ -145,6 +169,7 @@ class _SessionEach:
         self._tasks = tasks
         self._seed = seed
         self._on_ended = on_ended
+        self._make_player = make_player
         self._sessions = 0
 
     def admit(self, connection: Connection) -> None:
@@ -155,18 +180,32 @@ class _SessionEach:
             self._tasks.start_soon(self._run, number, connection, name=f"session {number}")
 
     async def _run(self, number: int, connection: Connection) -> None:
-        host = self._make_host(number=number, seed=derived_seed(self._seed, number) if number else self._seed)
+        seed = derived_seed(self._seed, number) if number else self._seed
+        how: dict[str, Any] = {"number": number, "seed": seed}
+        why = ""
+        async with AsyncExitStack() as held:
+            if self._make_player is not None:
+                try:
+                    how["player"] = await held.enter_async_context(self._make_player(seed))
+                except PlayerKindError as error:
+                    why = str(error)
+            ended = await self._play(self._make_host(**how), connection, why)
+        if self._on_ended is not None:
+            self._on_ended(number, ended)
+
+    async def _play(self, host: Host, connection: Connection, why: str) -> Ended:
+        """Return how a session ended; one that has no player, for this reason ``why``, ends at once."""
         try:
             try:
-                others = await self._connect()
+                others = [] if why else await self._connect()
             except CannotConnectError as error:
-                host.give_up([connection], str(error))
+                why = str(error)
+            if why:
+                host.give_up([connection], why)
             else:
                 host.start([*others, connection])
                 connection.resume()
-            ended = await host.over()
+            return await host.over()
         finally:
             await host.release()
-            self._door.released()
-        if self._on_ended is not None:
-            self._on_ended(number, ended)
+            self._door.released(connection)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 Move = tuple[int, int, int]  # lowest and highest code point, both included; the state it leads to
 Stretches = tuple[tuple[int, int], ...]  # of code points, both ends included
@@ -26,6 +26,29 @@ STEPS_MAX = 300_000  # The same, for sets of states: `(a|b)*a(a|b){20}` has a mi
 
 class TooLargeError(Exception):
     """An automaton or a search went over its bound; the text says which."""
+
+
+@dataclass(slots=True)
+class Work:
+    """What many searches may cost together, in steps, some million a second.
+
+    No bound of a single one would be low enough for ten thousand of them.
+    """
+
+    left: int
+
+    def spend(self, steps: int) -> None:
+        """Take off what is about to be done.
+
+        Raises:
+            TooLargeError: nothing is left.
+        """
+        self.left -= steps
+        if self.left < 0:
+            raise TooLargeError("all searches together took too long")
+
+
+ENDLESS: Final = Work(1 << 62)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,17 +210,18 @@ def outside(stretches: Stretches) -> Stretches:
 # -- searches --------------------------------------------------------------------------------------------------------
 
 
-def both(a: Automaton, b: Automaton) -> Automaton:
+def both(a: Automaton, b: Automaton, work: Work = ENDLESS) -> Automaton:
     """Return the automaton of the texts that belong to both.
 
     Raises:
-        TooLargeError: more than PAIRS_MAX pairs of states, or more than MOVES_MAX moves.
+        TooLargeError: more than PAIRS_MAX pairs of states, or more than MOVES_MAX moves, or no ``work`` is left.
     """
     number = {(0, 0): 0}
     order = [(0, 0)]
     moves: list[tuple[Move, ...]] = []
     total = 0
     for p, q in order:  # grows while it is walked
+        work.spend(2 + len(a.moves[p]) * len(b.moves[q]))
         row = []
         for low, high, target in _shared(a.moves[p], b.moves[q]):
             if target not in number:
@@ -261,19 +285,23 @@ def _text_of(way: Any) -> str:
     return "".join(reversed(characters))
 
 
-def shared_text(a: Automaton, b: Automaton) -> str | None:
+def shared_text(a: Automaton, b: Automaton, work: Work = ENDLESS) -> str | None:
     """Return a text that belongs to both, not the empty one if there is another; None if there is none.
 
     Raises:
-        TooLargeError: the search looked at more than PAIRS_MAX pairs of states.
+        TooLargeError: the search looked at more than PAIRS_MAX pairs of states, or no ``work`` is left.
     """
-    common = both(a, b)
+    common = both(a, b, work)
     text = shortest(common, least=1)
     return text if text is not None else shortest(common)
 
 
-def included(a: Automaton, b: Automaton) -> bool:
-    """Return whether every text of ``a`` belongs to ``b``; false too if that took more than STEPS_MAX steps."""
+def included(a: Automaton, b: Automaton, work: Work = ENDLESS) -> bool:
+    """Return whether every text of ``a`` belongs to ``b``; false too if that took more than STEPS_MAX steps.
+
+    Raises:
+        TooLargeError: no ``work`` is left.
+    """
     start = (0, frozenset({0}))
     ahead = [start]
     seen = {start}
@@ -282,8 +310,11 @@ def included(a: Automaton, b: Automaton) -> bool:
         state, others = ahead.pop()
         if state in a.accepting and b.accepting.isdisjoint(others):
             return False
+        breadth = 1 + sum(len(b.moves[other]) for other in others)
         for low, high, target in a.moves[state]:
+            work.spend(breadth)
             for character in _cuts(b, others, low, high):
+                work.spend(breadth)
                 there = (target, frozenset(_after(b, others, character)))
                 steps += 1 + len(others)
                 if there not in seen:

@@ -11,7 +11,7 @@ from machines.messages.notation import NAME, SCALARS
 from machines.messages.shapes import Mismatch
 from machines.messages.templates import TextHole, may_stand_in_text
 from machines.model import Body, Hole, Message, Type, TypeDeclaration
-from machines.problems import Place, Problems, near
+from machines.problems import Place, Problems
 
 # What the least value of a type may hold: types that hold types twice double it with each name.
 PARTS_MAX = 100_000
@@ -52,7 +52,7 @@ def check_names(
 def _check_known(type_: Type, place: Place, known: set[str], problems: Problems) -> None:
     for named in named_types(type_):
         if named.name not in known:
-            hint = near(named.name, (*known, *SCALARS)) or "declare it under 'types'"
+            hint = problems.near("A201", named.name, (*known, *SCALARS)) or "declare it under 'types'"
             problems.add(named.place or place, "A201", f"unknown type {named.name!r}", hint)
 
 
@@ -118,7 +118,7 @@ def _check_holes(message: Message, problems: Problems) -> None:
                 text = f"this body of {message.name} has a hole ${hole.name} already"
                 problems.add(hole.place, "A226", text, "each hole has its own name")
             elif hole.name not in own:
-                hint = near(hole.name, own) or "all bodies of a message have the same holes"
+                hint = problems.near("A227", hole.name, own) or "all bodies of a message have the same holes"
                 problems.add(hole.place, "A227", f"the body of {message.name} has no hole ${hole.name}", hint)
             elif hole.type != own[hole.name].type:
                 text = f"the hole ${hole.name} of {message.name} is of another type in its body"

@@ -21,6 +21,7 @@ tell. The problems:
 
 from __future__ import annotations
 
+from machines.messages.automata import Work
 from machines.messages.bodies import MessageShape, compile_message
 from machines.messages.compiler import compile_type
 from machines.messages.notation import parse_body, parse_inline_type, parse_type
@@ -34,6 +35,7 @@ __all__ = [
     "Mismatch",
     "Overlap",
     "Shape",
+    "Work",
     "check_message",
     "check_names",
     "check_types",

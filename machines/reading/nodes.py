@@ -23,6 +23,7 @@ from machines.problems import Place, Problems
 BYTES_MAX = 1 << 20  # 1 MiB; the longest shipped spec has 10 KiB.
 DEPTH_MAX = 64
 NODES_MAX = 20_000
+MENDED_LETTERS_MAX = 200_000  # Letters of one file that are read a second time to put cut calls together.
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,7 @@ class _Composer:
         self.file = file
         self.problems = problems
         self.stack: list[_Open] = []
+        self.reread = 0  # letters looked at a second time, for the end of a cut call
         self.root: _Piece | None = None
 
     def tree(self) -> Node | None:
@@ -222,27 +224,41 @@ class _Composer:
     def _mend_value(self, pieces: list[_Piece], index: int, key: _Piece, value: _Piece) -> tuple[int, _Piece]:
         """Put together what YAML cut into a value and keys without values: ``{return: f(a, b)}``."""
         end = index
+        brackets = _Brackets()
+        at = value.start
         while end < len(pieces) and pieces[end].plain is not None and pieces[end + 1].plain == "":
+            if not self._may_reread(at, pieces[end].end):
+                break
             end += 2
-            whole = self.text[value.start : pieces[end - 2].end]
-            if not _is_open(whole):
+            brackets.read(self.text, at, at := pieces[end - 2].end)
+            if not brackets.are_open:
                 name = key.node.text if isinstance(key.node, ScalarNode) else "..."
-                return end, self._mended(value, whole, pieces[end - 2].end, f"{name}: ")
+                return end, self._mended(value, self.text[value.start : at], at, f"{name}: ")
         return index, value
 
     def _mend_item(self, pieces: list[_Piece], index: int, item: _Piece) -> tuple[int, _Piece]:
         """Put together what YAML cut into items: ``[f(a, b)]``."""
+        brackets = _Brackets()
+        at = item.start
         for end in range(index, len(pieces)):
-            if pieces[end].plain is None:
+            if pieces[end].plain is None or not self._may_reread(at, pieces[end].end):
                 break
-            whole = self.text[item.start : pieces[end].end]
-            if not _is_open(whole):
-                return end + 1, self._mended(item, whole, pieces[end].end, "- ")
+            brackets.read(self.text, at, at := pieces[end].end)
+            if not brackets.are_open:
+                return end + 1, self._mended(item, self.text[item.start : at], at, "- ")
         return index, item
+
+    def _may_reread(self, start: int, end: int) -> bool:
+        """Whether a stretch may be looked at once more. Calls that never end would else take the square of the file.
+
+        Beyond the limit a cut call stays cut: its parts are told as what they are, words that make no sense.
+        """
+        self.reread += end - start
+        return self.reread <= MENDED_LETTERS_MAX
 
     def _mended(self, cut: _Piece, whole: str, end: int, before: str) -> _Piece:
         assert isinstance(cut.node, ScalarNode), "only a scalar is cut at a comma"
-        whole = re.sub(r"\s*\n\s*", " ", whole)
+        whole = " ".join(filter(None, map(str.strip, whole.split("\n"))))
         self.problems.add(
             cut.node.place,
             "A110",
@@ -309,20 +325,36 @@ def _end(event: yaml.Event) -> yaml.Mark:
 
 _CALL = re.compile(r"\w\(")
 
-_TOKEN = re.compile(r"'(?:[^']|'')*('|$)|[()\[\]{}]")
+_TOKEN = re.compile(r"['()\[\]{}]")
+
+
+class _Brackets:
+    """Reads an expression, a stretch at a time, and knows whether it stands inside brackets or a text."""
+
+    __slots__ = ("depth", "in_text")
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.in_text = False
+
+    def read(self, text: str, start: int, end: int) -> None:
+        for match in _TOKEN.finditer(text, start, end):
+            token = match.group()
+            if token == "'":
+                self.in_text = not self.in_text  # two in a text are a quote in it: out and in again
+            elif not self.in_text:
+                self.depth += 1 if token in "([{" else -1
+
+    @property
+    def are_open(self) -> bool:
+        return self.in_text or self.depth > 0
 
 
 def _is_open(text: str | None) -> bool:
     """Whether an expression ends inside brackets or inside a text that it opened."""
-    depth = 0
-    for match in _TOKEN.finditer(text or ""):
-        token = match.group()
-        if token[0] == "'":
-            if not match.group(1):
-                return True
-        else:
-            depth += 1 if token in "([{" else -1
-    return depth > 0
+    brackets = _Brackets()
+    brackets.read(text or "", 0, len(text or ""))
+    return brackets.are_open
 
 
 # What the parser says (its context, then its problem), what we say instead, and the way out.

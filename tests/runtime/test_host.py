@@ -502,3 +502,48 @@ async def test_an_onlooker_sees_every_effect_and_cannot_break_anything() -> None
         assert await read(peer, b"on\n") == b"hello\non\n"
         assert seen[0] == Note("info", "started")
         assert len(seen) == 3
+
+
+class Stubborn:
+    """A connection that raises whatever is asked of it at the end."""
+
+    name = "stubborn"
+
+    def start(self, on_bytes: Any, on_end: Any, on_closed: Any) -> None:
+        self.on_closed = on_closed
+
+    def send(self, data: bytes) -> None:
+        """Nothing is sent."""
+
+    def close_after_flush(self) -> None:
+        raise OSError("no")
+
+    def abort(self) -> None:
+        self.on_closed()
+        raise OSError("never")
+
+
+async def test_a_connection_that_cannot_be_closed_keeps_no_other_from_being_closed() -> None:
+    async with hosting() as table:
+        table.host.connect(cast(Any, Stubborn()))
+        peer = table.peer()
+        await peer.send(b"end\n")
+        await table.host.over()
+
+        assert (await rest(peer)).startswith(b"hello\n")
+
+
+class Unsendable(Stubborn):
+    def send(self, data: bytes) -> None:
+        raise RuntimeError("the stream has a fault")
+
+
+async def test_a_fault_of_the_host_itself_leaves_a_line_too() -> None:
+    async with hosting() as table:
+        table.host.connect(cast(Any, Unsendable()))
+
+        ended = await table.host.over()
+
+        assert ended.failed == "a fault of this program, not of a peer: RuntimeError: the stream has a fault"
+        kind, _, effects, what = table.journal.lines[-1]
+        assert (kind, effects, what["why"]) == ("fault", (ended,), ended.failed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from math import inf
 from typing import Any
 
 import anyio
@@ -42,7 +43,7 @@ class Served:
 
 
 @asynccontextmanager
-async def serving(stock: bool, **program: Any) -> AsyncIterator[Served]:
+async def serving(stock: bool, address_max: float = inf, **program: Any) -> AsyncIterator[Served]:
     served = Served()
     listening = anyio.Event()
 
@@ -57,6 +58,7 @@ async def serving(stock: bool, **program: Any) -> AsyncIterator[Served]:
                 journal=served.journal,
                 on_listening=on_listening,
                 on_ended=lambda number, ended: served.endings.append((number, ended)),
+                address_max=address_max,
                 stock=stock,
                 make_session=served.sessions,
             )
@@ -206,6 +208,21 @@ async def ends(stream: SocketStream) -> bool:
 
 async def test_connections_over_the_limit_are_turned_away_and_room_is_made_again(stock: bool) -> None:
     async with serving(stock, connections_max=2) as served:
+        one, two, three = [await served.connect() for _ in range(3)]
+        assert await read(one, b"\n") == await read(two, b"\n") == b"hello\n"
+        assert await ends(three)
+        await one.aclose()
+        await until(lambda: any(what[0] == "lost" for what in served.session.inputs))
+        while await ends(four := await served.connect()):
+            await four.aclose()  # the first is not released yet
+
+        assert len(served.session.peers) == 2
+        for stream in (two, three, four):
+            await stream.aclose()
+
+
+async def test_one_address_has_its_own_limit_and_room_is_made_again(stock: bool) -> None:
+    async with serving(stock, address_max=2) as served:
         one, two, three = [await served.connect() for _ in range(3)]
         assert await read(one, b"\n") == await read(two, b"\n") == b"hello\n"
         assert await ends(three)

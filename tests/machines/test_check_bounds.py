@@ -1,0 +1,161 @@
+"""`accord check` of any spec of at most 1 MiB ends soon: work is bounded over all of a spec, and floods are capped."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from machines.checks import check
+from machines.checks.messages import Likeness
+from machines.library import SpecNotFound, load, load_text
+from machines.problems import NEAR_LETTERS_MAX, NEAR_WORDS_MAX, TOLD_MAX, Place, Problem, Problems, SpecError, near
+from machines.reading.nodes import ListNode, ScalarNode, parse_yaml
+
+SECONDS = 8.0  # of CPU, on a slow machine; before they were bounded most of these took more than a minute
+HEAD = "protocol: p\ntitle: t\nconnects: {client: server}\n"
+
+
+def received(bodies: Iterable[str], types: Iterable[str] = ()) -> str:
+    """Return a spec with these messages, all of which a client may hear in one state."""
+    listed = list(bodies)
+    lines = [HEAD, "types:\n", *(f"  T{number}: {type_}\n" for number, type_ in enumerate(types)), "messages:\n"]
+    lines += ["  server:\n", *(f"    M{number}: {body}\n" for number, body in enumerate(listed)), "roles:\n"]
+    lines += ["  client:\n    main:\n      a:\n        within: 1 s\n        receive:\n"]
+    lines += [f"          M{number}: stay\n" for number in range(len(listed))]
+    lines += ["        fault: {return: null}\n  server: {main(c): {a: {return: c}}}\n"]
+    return "".join(lines).replace("types:\nmessages", "messages")
+
+
+def server(states: Iterable[str]) -> str:
+    """Return a spec whose server has these states."""
+    lines = [HEAD, "messages: {client: {M: m}}\nroles:\n  client: {main: {a: {send: M, return: null}}}\n"]
+    return "".join([*lines, "  server:\n    main:\n", *(f"      {state}\n" for state in states)])
+
+
+PATTERNS = [f"{{string: '(a|b)*{'ab'[number % 2]}(a|b){{{number % 20 + 3}}}[0-9]?'}}" for number in range(60)]
+
+CRAFTED: list[tuple[str, Callable[[], str], str]] = [
+    ("items that never end", lambda: HEAD + f"rules: [{', '.join(f'f(a{n}, b' for n in range(9000))}]\n", "A114"),
+    ("items of brackets", lambda: HEAD + f"rules: [{', '.join(['f(' + '(' * 90] * 9000)}]\n", "A114"),
+    ("a value cut often", lambda: HEAD + f"rules: {{x: f(a, {', '.join(f'b{n}' for n in range(9000))}}}\n", "A112"),
+    ("a call with a wide gap", lambda: HEAD + f"rules: [f(a,{' ' * 900_000}b)]\n", "A114"),
+    ("patterns that explode", lambda: received([f"$a T{n}" for n in range(60)], PATTERNS), "A339"),
+    ("messages all alike", lambda: received(["[$a string, $b int]"] * 1500), "A334"),
+    ("messages all apart", lambda: received([f"[m{n}, $b int]" for n in range(1800)]), "A339"),
+    ("many keys", lambda: received([f"{{{', '.join(f'k{n}: $a{n} int' for n in range(4000))}}}"] * 2), "A334"),
+    ("unknown states", lambda: server(f"state{n}: {{then: stata{n}}}" for n in range(3000)), "A103"),
+    ("unknown names", lambda: server(f"s{n}: {{let: {{n{n}: m{n}}}, then: s{n}}}" for n in range(1500)), "A301"),
+]
+
+
+def told(text: str) -> tuple[Problem, ...]:
+    try:
+        return tuple(check(load_text(text)))
+    except SpecError as error:
+        return error.problems
+
+
+@pytest.mark.parametrize(("make", "code"), [case[1:] for case in CRAFTED], ids=[case[0] for case in CRAFTED])
+def test_a_crafted_spec_is_checked_soon_and_told_of_briefly(make: Callable[[], str], code: str) -> None:
+    text = make()
+    assert len(text) <= 1 << 20
+
+    began = time.process_time()
+    problems = told(text)
+    spent = time.process_time() - began
+
+    assert spent < SECONDS
+    assert code in {problem.code for problem in problems}
+    assert (
+        max([problem.code for problem in problems].count(code) for code in {p.code for p in problems}) <= TOLD_MAX + 1
+    )
+    assert sum(len(str(problem)) for problem in problems) < 200_000
+
+
+def test_of_each_code_so_many_are_told_and_how_many_more_there_are() -> None:
+    problems = Problems()
+    for line in range(TOLD_MAX + 7, 0, -1):
+        problems.add(Place("f", line, 1), "A103", f"fault {line}")
+    problems.add(Place("f", 3, 3), "A334", "another kind")
+
+    shown = list(problems)
+
+    assert [problem.place.line for problem in shown if problem.code == "A103"] == [*range(1, TOLD_MAX + 2)]
+    more = next(problem for problem in shown if problem.count > 1)
+    assert str(more) == f"f:{TOLD_MAX + 1}:1: A103 from here on 7 more of A103 are not told (mend those before first)"
+    assert sum(problem.count for problem in shown) == TOLD_MAX + 7 + 1
+    assert "another kind" in {problem.text for problem in shown}
+
+
+def test_a_search_that_a_flood_has_ended_is_said_to_have_ended() -> None:
+    problems = told(received(["$a string"] * 40))
+
+    alike = [problem.text for problem in problems if problem.code == "A334"]
+    assert len(alike) == TOLD_MAX + 1
+    assert alike.count("from here on no more of A334 is looked for") == 1
+
+
+def test_pairs_that_nobody_compared_are_a_problem() -> None:
+    spec = load_text(received(["[a, $x int]", "[b, $x int]", "[$w string, $x int]"]))
+    likeness, problems = Likeness(spec, steps=5), Problems()
+
+    assert likeness.both_fit("M0", "M1") is None  # which is the truth: the words differ
+    assert likeness.both_fit("M0", "M2") is None  # which is not: nothing was left to find that out
+    likeness.tell(problems)
+
+    (problem,) = problems
+    assert (problem.code, problem.text) == (
+        "A339",
+        "not decided whether 1 pair of messages can be told apart: comparing all of them takes too long",
+    )
+
+
+def test_few_messages_are_all_compared() -> None:
+    assert "A339" not in {problem.code for problem in told(received([f"[m{n}, $b int]" for n in range(300)]))}
+
+
+def test_a_call_that_was_cut_is_still_put_together() -> None:
+    problems = Problems()
+    root = parse_yaml("[f(a, b + 'it''s (', c), d, g(x,\n   y)]", "f", problems)
+
+    assert isinstance(root, ListNode)
+    texts = [item.text for item in root.items if isinstance(item, ScalarNode)]
+    assert texts == ["f(a, b + 'it''s (', c)", "d", "g(x, y)"]
+    assert [problem.code for problem in problems] == ["A110", "A110"]
+
+
+def test_a_long_word_and_a_word_far_down_the_list_have_no_near_one() -> None:
+    word = "a" * (NEAR_LETTERS_MAX + 1)
+    assert near(word, [word + "b"]) == ""
+    assert near("state", ["stare"]) == "did you mean 'stare'?"
+    assert near("state", (*(f"{n}" for n in range(NEAR_WORDS_MAX)), "stare")) == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+def test_a_spec_that_extends_a_pipe_or_a_folder_has_a_problem(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "folder.yaml").mkdir()
+    for base in ("pipe", "folder"):
+        spec = tmp_path / "spec.yaml"
+        spec.write_text(f"extends: {base}\nprotocol: p\ntitle: t\n")
+
+        with pytest.raises(SpecError) as caught:
+            load(str(spec))
+
+        assert [problem.code for problem in caught.value.problems] == ["A136"]
+        assert "is no file that a spec could stand in" in str(caught.value) or "Is a directory" in str(caught.value)
+    with pytest.raises(SpecNotFound, match="there is no file"):
+        load(str(tmp_path / "pipe.yaml"))
+
+
+def test_a_base_longer_than_a_spec_may_be_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "long.yaml").write_bytes(b"#" * (1 << 21))
+    spec = tmp_path / "spec.yaml"
+    spec.write_text("extends: long\nprotocol: p\ntitle: t\n")
+
+    with pytest.raises(SpecError, match="A109 the file is longer than"):
+        load(str(spec))
