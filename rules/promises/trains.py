@@ -1,0 +1,8 @@
+"""What the rules of Trains promise about players. Marked are those who were thrown out."""
+
+PROMISES = {
+    "choose(entries, left)": "no peers",
+    "kick(table, player)": "marks player",
+    "mover(table)": "one of table",
+    "by_rank(table)": "all of table",
+}
