@@ -154,6 +154,15 @@ def santorini() -> dict[str, Any]:
     def newest(play: Play) -> str:
         return "ab1"
 
+    def placements(play: Play) -> Any:
+        return (("ab1", 0, 1), ("cd1", 2, 3))[: play.placed]
+
+    def crossed(told: Any, column_first: bool) -> Any:
+        return told
+
+    def full_worker(player: Peer, worker: str) -> str:
+        return worker
+
     def next_worker(play: Play, player: Peer) -> str:
         return "ab1" if play.placed < 2 else "ab2"
 
@@ -256,11 +265,20 @@ def tournament() -> dict[str, Any]:
     def series_rows(cup: Cup) -> Any:
         return history(cup)
 
+    def result_rows(cup: Cup) -> Any:
+        return history(cup)
+
+    def survivors(cup: Cup) -> Any:
+        return others(cup.players, cup.out)
+
     def expelled(cup: Cup) -> Any:
         return tuple(player.name for player in cup.out)
 
     def result(cup: Cup) -> Any:
         return Record(rows=tuple((w.number, l.number) for w, l in cup.rows), out=tuple(p.number for p in cup.out))
+
+    def odd(games: int) -> int:
+        return games
 
     def series(pair: Pair, games: int, stop_when_decided: bool, alternate: bool) -> Series:
         return Series(pair, games)
@@ -372,7 +390,7 @@ def trains() -> dict[str, Any]:
     def choose(entries: Any, left: Any) -> Any:
         return entries[0] if entries else None
 
-    def start(players: tuple[Peer, ...], map: Any, seed: int) -> Board:  # noqa: A002
+    def start(players: tuple[Peer, ...], map: Any, seed: int, deck: str, offers: str) -> Board:  # noqa: A002
         return Board(players, turns=seed % 2)
 
     def over(table: Board) -> bool:

@@ -61,6 +61,13 @@ def _rulecheck(question: str, given: Mapping[str, Any], legal: bool) -> Answer:
     return f"{question}_request", squares
 
 
+def _official(question: str, given: Mapping[str, Any], legal: bool) -> Answer:
+    if question == "placement":
+        return "place", {"place": (1, 1) if legal else MARKED}
+    turn = {"worker": "ab1" if legal else "no1", "ew": "EAST", "ns": "PUT", "build_ew": "WEST", "build_ns": "NORTH"}
+    return "turn", turn
+
+
 def _trains(question: str, given: Mapping[str, Any], legal: bool) -> Answer:
     if question == "map":
         city = ["Aarhus", [1, 2]]
@@ -100,7 +107,9 @@ SEEDS = {
         Seed("santorini-relay", "server", "client", _relay, {"games": "2"}),
         Seed("santorini-prompts", "manager", "player", _prompts, {"games": "2"}),
         Seed("santorini-rulecheck", "server", "client", _rulecheck, {"games": "2"}),
+        Seed("santorini-official", "server", "client", _official, {"games": "2"}),
         Seed("trains", "server", "client", _trains, {}),
+        Seed("trains-official", "server", "client", _trains, {}),
     )
 }
 
