@@ -11,8 +11,10 @@ import importlib.metadata
 import importlib.resources
 import importlib.util
 import inspect
+import os
 import pkgutil
 import re
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -20,8 +22,8 @@ from typing import Any
 
 from machines.model import Spec
 from machines.problems import Place, Problems, SpecError, near
-from machines.reading.extending import extend
-from machines.reading.nodes import BYTES_MAX, MapNode, Node, ScalarNode, parse_yaml
+from machines.reading.extending import alone, extend
+from machines.reading.nodes import BYTES_MAX, ListNode, MapNode, Node, ScalarNode, parse_yaml
 from machines.reading.outline import shown
 from machines.reading.reader import read
 from machines.reading.settings import apply_settings
@@ -81,7 +83,7 @@ def load(name_or_path: str, settings: Mapping[str, str] = {}, rules: Sequence[st
         SettingError: a setting given here does not exist or is of another kind.
     """
     path = find(name_or_path)
-    return _finish(_raw(path), _label(path), path.parent, settings, rules)
+    return _finish(_raw(path), _label(path), path.parent, settings, rules, path)
 
 
 def load_text(
@@ -101,73 +103,138 @@ def load_text(
 
 
 def sources(name_or_path: str) -> tuple[Path, ...]:
-    """Return the files that a spec is made of: its own, then the one it extends, and so on.
+    """Return the files that a spec is made of: its own, then those it extends, each over the ones behind it.
 
     Raises:
         SpecNotFound: there is no such spec, or it can not be opened.
         SpecError: the chain leads nowhere, or in a circle.
     """
-    path: Path | None = find(name_or_path)
-    found: list[Path] = []
+    path = find(name_or_path)
     problems = Problems()
-    while path is not None:
-        found.append(path)
-        text = _decoded(_raw(path), _label(path), problems)
-        node = parse_yaml(text, _label(path), problems) if text is not None else None
-        wanted = node.get("extends") if isinstance(node, MapNode) else None
-        path = _base(wanted, path.parent, problems) if wanted is not None else None
-        if len(found) > EXTENDS_MAX and wanted is not None:
-            problems.add(wanted.place, "A136", f"more than {EXTENDS_MAX} specs extend one another")
-            break
+    stack = _Stack(problems)
+    stack.put(_raw(path), _label(path), path.parent, path)
     problems.raise_if_any()
-    return tuple(found)
+    return tuple(path for path, _ in reversed(stack.laid) if path is not None)
+
+
+def resolved(name_or_path: str) -> Node:
+    """Return the tree of a spec with all that it extends laid under it; each node has the place it comes from.
+
+    Nothing of it is read: a spec that has problems can be looked at too.
+
+    Raises:
+        SpecNotFound: there is no such spec, or it can not be opened.
+        SpecError: it is no YAML, extends what is not there, or changes what it does not have.
+    """
+    path = find(name_or_path)
+    problems = Problems()
+    node = _tree(_raw(path), _label(path), path.parent, path, problems)
+    problems.raise_if_any()
+    assert node is not None, "without problems there is a tree"
+    return node
 
 
 def _finish(
-    raw: bytes | str, file: str, folder: Path | None, settings: Mapping[str, str], rules: Sequence[str]
+    raw: bytes | str,
+    file: str,
+    folder: Path | None,
+    settings: Mapping[str, str],
+    rules: Sequence[str],
+    path: Path | None = None,
 ) -> Spec:
     problems = Problems()
-    node = _tree(raw, file, folder, (), problems)
-    if node is None:
+    node = _tree(raw, file, folder, path, problems)
+    part = node.get("part") if isinstance(node, MapNode) else None
+    if part is not None:
+        hint = "name it under 'extends' of a spec, behind what it changes, and check that spec"
+        problems.add(part.place, "A136", "this file is a part of specs, and none by itself", hint)
+    if node is None or part is not None:
         raise SpecError(problems)
     spec = read(node, file, problems)
     allowed = allowed_rules(rules)
     for name, place in spec.rules:
         if name not in allowed:
-            hint = near(name, allowed) or f"allowed are: {', '.join(allowed) or 'none'}"
+            hint = problems.near("A400", name, allowed) or f"allowed are: {', '.join(allowed) or 'none'}"
             problems.add(place, "A400", f"no rules {name!r} are allowed", f"{hint}; others by --rules MODULE")
     problems.raise_if_any()
     return apply_settings(spec, settings)
 
 
-def _tree(raw: bytes | str, file: str, folder: Path | None, above: tuple[Path, ...], problems: Problems) -> Node | None:
-    """Return the tree of a spec, laid over the one it extends; ``above`` are the files that led here.
+def _tree(raw: bytes | str, file: str, folder: Path | None, path: Path | None, problems: Problems) -> Node | None:
+    """Return the tree of a spec, laid over all that it extends.
 
-    None if one of the two can not be had: what is left would lack all that the other has, and that is no fault of it.
+    None if one of them can not be had: what is left would lack all that the other has, and that is no fault of it.
     """
-    text = raw if isinstance(raw, str) else _decoded(raw, file, problems)
-    node = parse_yaml(text, file, problems) if text is not None else None
-    wanted = node.get("extends") if isinstance(node, MapNode) else None
-    if not isinstance(node, MapNode) or wanted is None:
-        return node
-    path = _base(wanted, folder, problems)
-    if path is None:
+    stack = _Stack(problems)
+    if not stack.put(raw, file, folder, path):
         return None
-    if path.resolve() in above:
-        problems.add(wanted.place, "A136", f"{path.stem} extends itself, in a circle", "leave one 'extends' out")
-        return None
-    if len(above) >= EXTENDS_MAX:
-        problems.add(wanted.place, "A136", f"more than {EXTENDS_MAX} specs extend one another")
-        return None
-    try:
-        below = _raw(path)
-    except SpecNotFound as error:
-        problems.add(wanted.place, "A136", str(error))
-        return None
-    base = _tree(below, _label(path), path.parent, (*above, path.resolve()), problems)
-    if base is None:
-        return None
-    return extend(base, node) if isinstance(base, MapNode) else node
+    nodes = [node for _, node in stack.laid]
+    whole = alone(nodes[0], problems)
+    for above in nodes[1:]:
+        if isinstance(whole, MapNode) and isinstance(above, MapNode):
+            whole = extend(whole, above, problems)
+    if len(nodes) > 1 and isinstance(whole, MapNode):
+        # What is no longer to be followed: the files are there.
+        whole = MapNode(tuple(pair for pair in whole.pairs if pair[0].text != "extends"), whole.place)
+    return whole
+
+
+class _Stack:
+    """The files of a spec in the order in which they are laid over one another, each once: the first time."""
+
+    def __init__(self, problems: Problems) -> None:
+        self.problems = problems
+        self.laid: list[tuple[Path | None, Node]] = []
+        self._known: set[Path] = set()  # laid, or about to be: the files that led here
+        self._open: set[Path] = set()
+
+    def put(self, raw: bytes | str, file: str, folder: Path | None, path: Path | None) -> bool:
+        """Lay a file over all that it extends. False if one can not be had."""
+        text = raw if isinstance(raw, str) else _decoded(raw, file, self.problems)
+        node = parse_yaml(text, file, self.problems) if text is not None else None
+        if node is None:
+            return False
+        if path is not None:
+            self._known.add(path.resolve())
+            self._open.add(path.resolve())
+        extends = node.get("extends") if isinstance(node, MapNode) else None
+        if extends is not None and not self._below(extends, folder):
+            return False
+        if path is not None:
+            self._open.discard(path.resolve())
+        self.laid.append((path, node))
+        return True
+
+    def _below(self, extends: Node, folder: Path | None) -> bool:
+        named = extends.items if isinstance(extends, ListNode) else (extends,)
+        if not named:
+            self.problems.add(extends.place, "A113", "'extends' names no spec", "leave it out, or name one")
+            return False
+        there = [self._named(one, folder, named) for one in named]  # all are looked for, so that all faults are told
+        return all(there)
+
+    def _named(self, wanted: Node, folder: Path | None, beside: Sequence[Node]) -> bool:
+        path = _base(wanted, folder, self.problems)
+        if path is None or not isinstance(wanted, ScalarNode):
+            return False
+        if sum(isinstance(other, ScalarNode) and other.text == wanted.text for other in beside) > 1:
+            self.problems.add(wanted.place, "A136", f"{wanted.text} is named twice", "name each file once")
+            return False
+        if path.resolve() in self._open:
+            text = f"{path.stem} extends itself, in a circle"
+            self.problems.add(wanted.place, "A136", text, "leave one 'extends' out")
+            return False
+        if path.resolve() in self._known:
+            return True
+        if len(self._known) > EXTENDS_MAX or len(self._open) > EXTENDS_MAX:
+            self.problems.add(wanted.place, "A136", f"more than {EXTENDS_MAX} specs extend one another")
+            return False
+        try:
+            below = _raw(path)
+        except SpecNotFound as error:
+            self.problems.add(wanted.place, "A136", str(error))
+            return False
+        return self.put(below, _label(path), path.parent, path)
 
 
 def _base(node: Node, folder: Path | None, problems: Problems) -> Path | None:
@@ -196,9 +263,12 @@ def _base(node: Node, folder: Path | None, problems: Problems) -> Path | None:
 
 
 def _raw(path: Path) -> bytes:
-    """Return a file's bytes, at most one more than a spec may have."""
+    """Return a file's bytes, at most one more than a spec may have; nothing is read from a pipe or a device."""
     try:
-        with path.open("rb") as file:
+        # Opened without waiting: to open a pipe that nobody writes to would take for ever.
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise SpecNotFound(f"{_label(path)} is no file that a spec could stand in")
             return file.read(BYTES_MAX + 1)
     except OSError as error:
         raise SpecNotFound(f"{_label(path)} can not be read: {error.strerror or error}") from None

@@ -93,7 +93,7 @@ class Unary:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """``left operator right``; operators: ``.. + - * == != < <= > >= in and or``."""
+    """``left operator right``; operators: ``.. + - * except == != < <= > >= in and or``."""
 
     operator: str
     left: Expression
@@ -271,6 +271,42 @@ class Message:
         return tuple(holes(self.body))
 
 
+@dataclass(frozen=True, slots=True)
+class FrameLine:
+    """A line of a frame. ``pattern`` has literals at even places and names of counts at odd ones; None: any text."""
+
+    pattern: tuple[str, ...] | None
+    place: Place = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FrameBytes:
+    """So many bytes: a number, or a count that a line before it gave."""
+
+    size: int | str
+    place: Place = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FrameUntil:
+    """Lines up to one that is ``mark``; one that begins with it has it once more."""
+
+    mark: str
+    place: Place = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRepeat:
+    """So many times the same parts."""
+
+    count: int | str
+    parts: tuple[FramePart, ...]
+    place: Place = field(compare=False)
+
+
+FramePart = FrameLine | FrameBytes | FrameUntil | FrameRepeat
+Frame = tuple[FramePart, ...]
+
 # -- steps, branches, answers ----------------------------------------------------------------------------------------
 
 
@@ -309,7 +345,15 @@ class Drop:
     place: Place
 
 
-Step = Let | Send | Drop
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Begin a machine that nobody waits for."""
+
+    machine: Call
+    place: Place
+
+
+Step = Let | Start | Send | Drop
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,13 +426,14 @@ class Answers:
     failed: Choice | None = None
     connected: Choice | None = None
     seated: Choice | None = None
+    ended: Choice | None = None
     after: tuple[Moment, ...] = ()
     every: tuple[Moment, ...] = ()
 
     def choices(self) -> Iterator[tuple[str, Choice]]:
         """Yield (event, choice) for every event answered; a message's event is its name, others start with a dot."""
         yield from self.receive.items()
-        for event in ("timeout", "invalid", "closed", "failed", "connected", "seated"):
+        for event in ("timeout", "invalid", "closed", "failed", "connected", "seated", "ended"):
             choice: Choice | None = getattr(self, event)
             if choice is not None:
                 yield "." + event, choice
@@ -481,6 +526,7 @@ class Machine:
     states: Mapping[str, State]
     early: Early | None
     place: Place
+    live: tuple[Binding, ...] = ()  # values with their first value, shared with the machines it runs and starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -515,6 +561,9 @@ class Wire:
     inbox_messages_max: int = 64  # messages waiting for one peer to be awaited; a full inbox stops its reading
     inbox_bytes_max: int = 1 << 20
     connections_max: int = 256  # open at once, seated or not
+    started_max: int = 256  # machines started and not ended, in one session
+    parts_max: int = 4096  # of one message made of parts
+    line_end: Literal["lf", "crlf"] = "lf"  # what is written; both are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -523,6 +572,44 @@ class TypeDeclaration:
 
     name: str
     type: Type
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Where roles are, and what one of them does: it holds if all of it does at the same time.
+
+    ``places`` are (role, machine, state): some session of that role is there; ``state`` None for anywhere in the
+    machine, and ``machine`` None for a session that is over. ``sends`` and ``reads`` are messages.
+    """
+
+    places: tuple[tuple[str, str | None, str | None], ...]
+    sends: str | None
+    reads: str | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """What is never so; what is always so while something else is; what comes, once something else has been."""
+
+    name: str
+    kind: Literal["never", "always", "eventually"]
+    what: Situation
+    when: Situation | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A problem that the spec has on purpose: its code, where (None: anywhere), and the reason.
+
+    ``where`` is a message, a setting, a type, ``role``, ``role.machine`` or ``role.machine.state``.
+    """
+
+    code: str
+    where: str | None
+    reason: str
     place: Place
 
 
@@ -541,6 +628,9 @@ class Spec:
     roles: Mapping[str, Role]
     file: str
     place: Place
+    frames: Mapping[str, Frame] = field(default_factory=dict)  # of the messages that are not lines, by their names
+    accepted: tuple[Accepted, ...] = ()
+    properties: tuple[Property, ...] = ()
 
     def listeners(self) -> tuple[str, ...]:
         """The roles that others connect to, in the order in which the file has them."""

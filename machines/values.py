@@ -7,18 +7,24 @@
     1..5                           Range
     10 per 1 s                     Rate
     5 s, never                     float, seconds; infinity for never
-    what a rule returns            a frozen dataclass is handed on as it is
+    what a rule returns            a frozen dataclass or named tuple of immutable values is handed on as it is
 
 Everything bound to a name is immutable, so that a branch that fails leaves nothing half done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from operator import is_
-from typing import Any, NoReturn
+from math import inf
+from operator import attrgetter, is_
+from types import UnionType
+from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
+
+_T = TypeVar("_T")
+_SURROGATE = re.compile("[\ud800-\udfff]").search
 
 
 class FreezeError(TypeError):
@@ -110,66 +116,275 @@ class Rate:
         return f"{self.count} per {self.seconds:g} s"
 
 
-# Kinds whose values are frozen as they are; classes of frozen dataclasses are added as they are met.
-FROZEN: set[type] = {type(None), bool, int, float, str, Peer, Range, Rate}
+INTEGER_MAX = (1 << 63) - 1
+INTEGER_MIN = -(1 << 63)
+FROZEN: frozenset[type] = frozenset({type(None), bool, Peer, Range, Rate})  # kinds whose values are all frozen
 DEPTH_MAX = 64  # As deep as a message may be nested; what a rule returns has no reason to be deeper.
+KNOWN_MAX = 10_000  # elements and letters / 8 of the values kept that were found frozen; then all are forgotten
+PLAIN_MAX = 100_000  # values that `plain` writes out; a list of twice the same list, 40 levels deep, would be 10^12
+
+# Values found frozen, by their ids, with how many lists they are deep: a rule hands back most of what it was given.
+_known: dict[int, tuple[Any, int]] = {}
+_room = KNOWN_MAX
+_Reads = Callable[[Any], tuple[Any, ...]]
+# Of frozen dataclasses and named tuples: what reads all they hold, and what reads that of it which is to be looked
+# through; None where the annotations say that all of it is immutable.
+_plans: dict[type, tuple[_Reads, _Reads | None]] = {}
+_DEEP = (None, DEPTH_MAX)
+_CHANGING = frozenset({list, dict, set, bytearray})
+_Seen = dict[int, tuple[Any, Any, int]]  # what is made immutable in one call, once however often it stands there
 
 
-def freeze(value: Any, depth: int = 0, seen: dict[int, Any] | None = None) -> Any:
+def freeze(value: Any) -> Any:
     """Return ``value`` with lists as tuples and mappings as Records, at every depth.
+
+    Named tuples and frozen dataclasses are handed on as they are, so what they hold must be immutable already; a
+    frozenset may be among it. Fields whose annotation is of immutable kinds only, like ``tuple[tuple[int, str], ...]``,
+    are taken at their word, but for a list or mapping put there as it is; those of bare kinds, like ``Any`` and
+    ``tuple``, are looked through. Infinity is the duration ``never``.
 
     Raises:
         FreezeError: it holds a set (its order changes from run to run), an object that can change, a mapping whose
-            keys are not texts, or is nested deeper than DEPTH_MAX.
+            keys are not texts, a whole number over 64 bits, NaN or minus infinity, half a surrogate pair; or it is
+            nested deeper than DEPTH_MAX.
     """
     kind = type(value)
-    if kind in FROZEN:
+    if kind in FROZEN or (kind is int and INTEGER_MIN <= value <= INTEGER_MAX) or (kind is str and value.isascii()):
         return value
+    if kind is Record:  # most are what a sign-up returns: a name or two
+        for name, item in value.items():
+            if type(name) is not str or not name.isascii():
+                break
+            if type(item) not in FROZEN and not (type(item) is str and item.isascii()):
+                break
+        else:
+            return value
+    plan = _plans.get(kind)
+    if plan is not None:
+        reads, looks = plan
+        if _CHANGING.isdisjoint(map(type, reads(value))):
+            for item in looks(value) if looks is not None else ():
+                if type(item) not in FROZEN and _known.get(id(item), _DEEP)[1] >= DEPTH_MAX:
+                    break
+            else:
+                return value
+    return _frozen(value, 0, {})[0]
+
+
+def _frozen(value: Any, depth: int, seen: _Seen) -> tuple[Any, int]:
+    """Return a value made immutable, and how many lists it is deep: 0 for a number."""
+    key = id(value)
+    known = _known.get(key)
+    if known is not None:
+        _check_depth(depth + known[1] - 1)
+        return known
+    if key in seen:
+        _, found, height = seen[key]
+        _check_depth(depth + height - 1)
+        return found, height
+    kind = type(value)
+    plan = _plans.get(kind)
+    if kind is tuple or kind is list:
+        items, height, weight = _all_frozen(value, depth, seen)
+        # The common case, a tuple of frozen things, is handed back as it is, and shares its memory.
+        found = value if kind is tuple and all(map(is_, items, value)) else items
+    elif plan is None and isinstance(value, Mapping):
+        for name in value:
+            if not isinstance(name, str):
+                raise FreezeError("a mapping's keys must be texts")
+            _check_scalar(name)
+        given = tuple(value.values())
+        items, height, weight = _all_frozen(given, depth, seen)
+        same = kind is Record and all(map(is_, items, given))
+        found = value if same else Record(zip(value, items, strict=True))
+    else:
+        plan = plan or _plan(kind)
+        if plan is None:
+            return _check_scalar(value), 0
+        reads, looks = plan
+        given = looks(value) if looks is not None else ()
+        items, height, weight = _all_frozen(given, depth, seen, held=True) if given else ((), 1, 0)
+        if not (all(map(is_, items, given)) and _CHANGING.isdisjoint(map(type, reads(value)))):
+            raise FreezeError(f"a {kind.__name__} holds what can change: use tuples in it, not lists or mappings")
+        found = value
+    if found is not value:
+        seen[key] = value, found, height
+    elif depth or weight > 64:  # the whole is seldom seen again, and its parts are known
+        _remember(key, value, height, weight)
+    return found, height
+
+
+def _all_frozen(
+    given: Sequence[Any], depth: int, seen: _Seen, *, held: bool = False
+) -> tuple[tuple[Any, ...], int, int]:
+    """Return elements made immutable, how many lists they and what holds them are deep, and their weight.
+
+    ``held`` says that they are the fields of a rule's own value: a frozenset among them is its own affair.
+    """
+    _check_depth(depth)
+    height = 0
+    weight = len(given)
+    changed: list[Any] | None = None
+    for index, item in enumerate(given):
+        kind = type(item)
+        if kind in FROZEN or (kind is int and INTEGER_MIN <= item <= INTEGER_MAX):
+            continue
+        if kind is str:
+            weight += len(item) >> 3
+            if not item.isascii():
+                _check_scalar(item)
+            continue
+        known = _known.get(id(item))
+        if known is not None:
+            if known[1] > height:
+                height = known[1]
+                _check_depth(depth + height)
+            continue
+        plan = _plans.get(kind)
+        if plan is not None and _is_flat(plan, item):
+            height = height or 1
+            _remember(id(item), item, 1, 1)
+            continue
+        if held and kind is frozenset:
+            continue
+        found, deep = _frozen(item, depth + 1, seen)
+        if deep > height:
+            height = deep
+        if found is not item:
+            if changed is None:
+                changed = list(given)
+            changed[index] = found
+    items = given if changed is None else changed
+    return items if type(items) is tuple else tuple(items), height + 1, weight
+
+
+def _is_flat(plan: tuple[_Reads, _Reads | None], value: Any) -> bool:
+    """Whether one look tells that a named tuple or dataclass is immutable; most are, and this is quick."""
+    reads, looks = plan
+    return _CHANGING.isdisjoint(map(type, reads(value))) and (
+        looks is None or FROZEN.issuperset(map(type, looks(value)))
+    )
+
+
+def _check_depth(depth: int) -> None:
     if depth > DEPTH_MAX:
         raise FreezeError(f"nested deeper than {DEPTH_MAX}")
-    if kind is tuple:
-        # What stands in several places is looked at once: a list of twice the same list, thirty levels deep, is small.
-        if seen is None:
-            seen = {}
-        elif id(value) in seen:
-            return seen[id(value)]
-        items = tuple([freeze(item, depth + 1, seen) for item in value])
-        # The common case, a tuple of frozen things, is handed back as it is, and shares its memory.
-        found = value if all(map(is_, items, value)) else items
-        seen[id(value)] = found
-        return found
-    if kind is list:
-        return tuple([freeze(item, depth + 1, seen) for item in value])
-    if isinstance(value, Mapping):
-        if kind is Record:
+
+
+def _check_scalar(value: Any) -> Any:
+    """Return a number or text, also one of a class of its own, or an Enum's member; raise FreezeError if it is none."""
+    if isinstance(value, Enum):
+        return value
+    if isinstance(value, str):
+        if not value.isascii() and _SURROGATE(value):
+            raise FreezeError("a text holds half a surrogate pair")
+        return value
+    if isinstance(value, int):
+        if INTEGER_MIN <= value <= INTEGER_MAX:
             return value
-        if not all(isinstance(key, str) for key in value):
-            raise FreezeError("a mapping's keys must be texts")
-        return Record((key, freeze(item, depth + 1, seen)) for key, item in value.items())
+        raise FreezeError("a whole number does not fit 64 bits")
+    if isinstance(value, float):
+        if value == value and value != -inf:
+            return value
+        raise FreezeError(f"{value} is no number")
+    if type(value) in FROZEN:
+        return value
     if isinstance(value, set | frozenset):
         raise FreezeError("a set has no fixed order: use a sorted tuple")
-    if isinstance(value, tuple | Enum | str | int | float):
-        return value
-    if is_dataclass(kind) and kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]
-        FROZEN.add(kind)
-        return value
-    raise FreezeError(f"a {kind.__name__} can change: use a tuple, a mapping or a frozen dataclass")
+    raise FreezeError(f"a {type(value).__name__} can change: use a tuple, a mapping or a frozen dataclass")
+
+
+def _plan(kind: type) -> tuple[_Reads, _Reads | None] | None:
+    """Return how a named tuple or frozen dataclass is looked through; None for what is neither."""
+    if issubclass(kind, tuple):
+        return tuple, tuple
+    if issubclass(kind, Enum) or not is_dataclass(kind) or not kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+        return None
+    names = [field.name for field in fields(kind)]
+    try:
+        hints = get_type_hints(kind)
+    except Exception:  # an annotation names what is not there at run time
+        hints = {}
+    open_ = [name for name in names if not _is_immutable(hints.get(name, Any), frozenset({kind}))]
+    plan = _plans[kind] = _reading(names), _reading(open_) if open_ else None
+    return plan
+
+
+def _reading(names: list[str]) -> _Reads:
+    if len(names) > 1:
+        return attrgetter(*names)
+    if not names:
+        return lambda value: ()
+    read = attrgetter(*names)
+    return lambda value: (read(value),)
+
+
+def _is_immutable(hint: Any, around: frozenset[type]) -> bool:
+    """Whether all values of an annotation are immutable at every depth; ``around`` are the classes it stands in."""
+    if hint is None or hint in FROZEN or hint in (int, float, str, bytes):
+        return True
+    origin = get_origin(hint)
+    if origin is Literal:
+        return True
+    if origin in (tuple, frozenset, Union, UnionType):
+        return all(part is Ellipsis or _is_immutable(part, around) for part in get_args(hint))
+    if not isinstance(hint, type) or origin is not None:
+        return False
+    if hint in around or issubclass(hint, Enum):
+        return True
+    if not is_dataclass(hint) or not hint.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+        return False
+    try:
+        hints = get_type_hints(hint)
+    except Exception:
+        return False
+    return all(_is_immutable(hints.get(field.name, Any), around | {hint}) for field in fields(hint))
+
+
+def _remember(key: int, value: Any, height: int, weight: int) -> None:
+    global _room
+    _room -= weight + 1
+    if _room < 0:
+        _known.clear()
+        _room = KNOWN_MAX - weight - 1
+        if _room < 0:  # too large to be kept at all
+            _room = KNOWN_MAX
+            return
+    _known[key] = value, height
 
 
 def plain(value: Any) -> Any:
-    """Return ``value`` as JSON-able data for a result or a journal: a peer becomes its fields and number."""
+    """Return ``value`` as JSON-able data for a result or a journal: a peer becomes its fields and number.
+
+    Past PLAIN_MAX values the rest is told as ``…``.
+    """
+    return _plain(value, [PLAIN_MAX])
+
+
+def _plain(value: Any, left: list[int]) -> Any:
+    left[0] -= 1
+    if left[0] < 0:
+        return "…"
     if isinstance(value, Enum):
-        return plain(value.value)
+        return _plain(value.value, left)
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Peer):
-        return {"peer": value.number, **{key: plain(item) for key, item in value.fields.items()}}
+        return {"peer": value.number, **{key: _plain(item, left) for key, item in value.fields.items()}}
     if isinstance(value, Range | Rate):
         return str(value)
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): _plain(item, left) for key, item in _some(value.items(), left)}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [_plain(item, left) for item in _some(value, left)]
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: _plain(getattr(value, field.name), left) for field in fields(value)}
     return str(value)
+
+
+def _some(items: Iterable[_T], left: list[int]) -> Iterator[_T]:
+    """Yield items until nothing is left to be told of them, and one more."""
+    for item in items:
+        yield item
+        if left[0] < 0:
+            return

@@ -198,9 +198,9 @@ async def play(
     async with AsyncExitStack() as opened:
         players: dict[tuple[int, str], Player] = {}
         for index, seat in enumerate(seats):
-            for role in game.deciders():
-                made = open_player(seat.kind, spec=spec, name=seat.name, seed=seat.seed, terminal=terminal)
-                player = await opened.enter_async_context(made)
+            made = open_player(seat.kind, spec=spec, name=seat.name, seed=seat.seed, terminal=terminal)
+            player = await opened.enter_async_context(made)
+            for role in game.deciders():  # it hears the news of all of them
                 players[index, role] = Paced(player, pace) if pace and seat.kind != "human" else player
         async with anyio.create_task_group() as tasks:
             try:

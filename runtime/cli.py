@@ -14,6 +14,7 @@ from pathlib import Path
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
 from runtime.commands.faults import FAILED, INTERRUPTED, OK, PROBLEMS, UNREAD, only, sentence
+from runtime.commands.output import note
 
 OURS = ("machines", "rules", "runtime", "diagrams", "specs")
 
@@ -27,14 +28,20 @@ _HELP = (
 
 # name -> (where it is, what it does). The lines stand here so that the help imports no command.
 _COMMANDS = {
+    "new": ("runtime.commands.new:new", "Write a small protocol that works, to be changed."),
+    "try": ("runtime.commands.trying:try_", "Play all roles of a spec by hand, and see where they stand."),
     "play": ("runtime.commands.play:play", "Play a whole game: server and clients on loopback TCP, in one process."),
     "serve": ("runtime.commands.serve:serve", "Run a role that listens, until its protocol ends."),
     "join": ("runtime.commands.join:join", "Run a role that connects, with a player who decides."),
     "check": ("runtime.commands.check:check", "Report all problems of specs; exit 2 if there are any."),
-    "draw": ("runtime.commands.draw:draw", "Draw the machines of specs as state diagrams."),
+    "explain": ("runtime.commands.explain:explain", "Say what the code of a problem means, with examples."),
+    "diff": ("runtime.commands.diff:diff", "Say whether two versions of a spec still serve each other's clients."),
+    "draw": ("runtime.commands.draw:draw", "Draw specs, or runs from their journals: states, overviews, sequences."),
+    "docs": ("runtime.commands.docs:docs", "Write the documents of specs: Markdown, HTML, JSON Schema, AsyncAPI."),
     "list": ("runtime.commands.listing:listing", "List the shipped specs."),
     "show": ("runtime.commands.show:show", "Show what is in a spec: roles, machines, messages, settings, players."),
     "replay": ("runtime.commands.replay:replay", "Run a journal again and compare."),
+    "rules": ("runtime.commands.rules:rules_of", "Run a test harness of a game's rules: JSON values in, answers out."),
     "doctor": ("runtime.commands.doctor:doctor", "Say whether the environment is right."),
 }
 
@@ -61,6 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ``arguments`` come without the program's name. None stands for those of this process, which then ends at once if
     a player's strategy still thinks in a thread: the interpreter would wait for it for ever.
     """
+    # Started with a closed standard output or error, as by `>&-`: what is said goes nowhere.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a board is not worth failing for where the locale is not UTF-8
     code = _run(list(sys.argv[1:] if arguments is None else arguments))
@@ -75,12 +85,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(words: list[str]) -> int:
     foreign = foreign_packages()
     if foreign and words[:1] != ["doctor"]:  # which tells of it, and of all else
-        print(f"accord: {foreign[0]}", file=sys.stderr)
+        note(f"accord: {foreign[0]}")
         return FAILED
     try:
         code = app(words[0] if words else None)(words or ["--help"], print_error=False, exit_on_error=False)
     except CycloptsError as error:
-        print(f"accord: {_misread(error)} (see accord --help)", file=sys.stderr)
+        note(f"accord: {_misread(error)} (see accord --help)")
         code = PROBLEMS
     except BrokenPipeError:
         code = UNREAD  # whoever read our output has gone, as `head` does
@@ -93,9 +103,7 @@ def _run(words: list[str]) -> int:
         # Python would complain of what is left over once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if code == OK and not isinstance(error, BrokenPipeError):
-            print(
-                f"accord: standard output cannot be written: {os.strerror(error.errno or 0).lower()}", file=sys.stderr
-            )
+            note(f"accord: standard output cannot be written: {os.strerror(error.errno or 0).lower()}")
             code = FAILED
     return code
 
@@ -114,12 +122,12 @@ def _told(error: BaseException) -> int:
     if told is not None:
         text, code = told
         prefix = "" if "\n" in text or code == INTERRUPTED else "accord: "
-        print(f"{prefix}{text}", file=sys.stderr)
+        note(f"{prefix}{text}")
         return code
     if os.environ.get("ACCORD_DEBUG"):
         raise error
     told_by = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    print(f"accord: a fault of Accord itself: {told_by} (ACCORD_DEBUG=1 shows where)", file=sys.stderr)
+    note(f"accord: a fault of Accord itself: {told_by} (ACCORD_DEBUG=1 shows where)")
     return FAILED
 
 

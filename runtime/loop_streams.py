@@ -44,6 +44,7 @@ class LoopConnection(asyncio.BufferedProtocol):
         "_accepted",
         "_at_end",
         "_closing",
+        "_early",
         "_loop",
         "_lost",
         "_on_bytes",
@@ -68,6 +69,7 @@ class LoopConnection(asyncio.BufferedProtocol):
         self._closing = False
         self._paused = False
         self._at_end = False  # the other end sends no more
+        self._early = bytearray()  # what came before the owner wanted it
         self._why = ""
         self._lost = False
         self._timer: asyncio.TimerHandle | None = None
@@ -80,12 +82,19 @@ class LoopConnection(asyncio.BufferedProtocol):
         """Begin to read."""
         assert self._on_closed is None, "a connection starts once"
         self._on_bytes, self._on_end, self._on_closed = on_bytes, on_end, on_closed
+        if self._early:
+            self._loop.call_soon(self._heard_early)
         if self._lost:
             self._loop.call_soon(self._released)
         elif self._at_end:
             self._loop.call_soon(self._ended, "")
         elif self._accepted is None:
             self._transport.resume_reading()
+
+    def _heard_early(self) -> None:
+        early, self._early = bytes(self._early), bytearray()
+        if early and self._on_bytes is not None:
+            self._on_bytes(early)
 
     def send(self, data: bytes) -> None:
         """Send, now or later."""
@@ -158,11 +167,23 @@ class LoopConnection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes have come."""
         if self._on_bytes is not None:
-            self._on_bytes(bytes(self._view[:nbytes]))
+            if self._early:
+                self._early += self._view[:nbytes]
+                self._heard_early()
+            else:
+                self._on_bytes(bytes(self._view[:nbytes]))
+        elif self._on_closed is None:
+            # Not started: uvloop begins to read behind `connection_made`, whatever that said of pausing.
+            self._early += self._view[:nbytes]
+            if len(self._early) > UNSENT_BYTES_MAX:
+                self._why = "it sends too much before it is heard"
+                self._transport.abort()
 
     def eof_received(self) -> bool:
         """The other end sends no more; ours stays open until the owner closes it. Closing already: that is the end."""
         self._at_end = True
+        if self._on_bytes is not None:
+            self._heard_early()
         if self._closing:
             return False
         self._ended("")

@@ -48,8 +48,8 @@ def recorded(
 ) -> Run:
     """Return what happened in a journal's run; the scenario is of one session, each line with its seconds.
 
-    What comes after ``elements_max`` lines is not told, and a last line says how much that is. ``spec`` and ``rules``
-    are as for `runtime.replay.replay`.
+    Of what comes after ``elements_max`` lines, only violations and the end are told, as many again at the most; a last
+    line says how much is not. ``spec`` and ``rules`` are as for `runtime.replay.replay`.
 
     Raises:
         ReplayError: there is no session of that number, or as for `runtime.replay.replay`.
@@ -84,12 +84,13 @@ class _Teller:
             taken += [(path, state, event, to) for path, state, event, to in done.took]
             if done.line.session == self.session:
                 for element in self._element(done):
-                    if len(elements) < elements_max:
+                    if len(elements) < elements_max or (_matters(element) and len(elements) < 2 * elements_max):
                         elements.append(element)
                     else:
                         more += 1
         if more:
-            elements.append(Remark(self.role, f"… and {more} more lines", Tone.STATE))
+            said = f"… and {more} more lines; violations and the end are told all the same"
+            elements.append(Remark(self.role, said, Tone.STATE))
         head = self.recorded.head
         title = f"{self.journal.name}: seed {head.seed}" + (f", {head.started}" if head.started else "")
         lifelines = (self.role, *(self.peers[number] for number in sorted(self.peers)))
@@ -170,6 +171,10 @@ class _Teller:
             connects = self.program.spec.connects.get(self.role, ())
             self.peers[number] = connects[number] if number < len(connects) else f"{self.others[-1]} {number}"
         return self.peers[number]
+
+
+def _matters(element: Element) -> bool:
+    return isinstance(element, Message | Remark) and element.tone in (Tone.WRONG, Tone.END)
 
 
 def _refused(peer: int, after: Sequence[Effect]) -> bool:

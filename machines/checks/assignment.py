@@ -20,8 +20,8 @@ from machines.checks.flow import RoleFlow, lets, message_arguments
 from machines.checks.names import FUNCTIONS, bindings, frame_names, global_names, value_names
 from machines.checks.speakers import Speakers
 from machines.expressions.spelling import names
-from machines.model import Answers, Choice, Drop, Expression, Goto, Let, Machine, Return, Send, State, Step
-from machines.problems import Place, Problems, near
+from machines.model import Answers, Choice, Drop, Expression, Goto, Let, Machine, Return, Send, Start, State, Step
+from machines.problems import Place, Problems
 
 Bound = frozenset[str]
 EVENT_NAMES = frozenset({"peer", "reason"})
@@ -57,11 +57,70 @@ Walk = Generator[Use | Edge | Waiting, None, Bound]
 
 
 def check_assignment(flow: RoleFlow, problems: Problems) -> None:
-    """A301, A302, A306, A310: a name is a parameter, seen everywhere, or bound on every way to where it is used.
+    """A301: nothing is called so here.
 
-    Else a value that is not there would reach a rule. Bad: ``let: {table: deal(players)}`` in one of two states that
-    lead to ``run: turn(table)``. Mended: bind it in a state that both ways pass, or pass it as a parameter. ``peer``
-    and ``reason`` are there once an event has bound them: in `closed`, not in a state that ``then`` leads to first.
+    A name is a parameter, is seen everywhere (a setting, a role, what is built in), or is bound by 'let', 'as', 'each',
+    'accept' or a hole of a message.
+
+    Bad, in server:
+
+        done: {return: scroe}
+
+    Mended:
+
+        done: {let: {score: n}, return: score}
+
+    A302: a name may be unset where it is used.
+
+    On some way to that place nothing binds it, and a value that is not there would reach a rule. Bind it in a state
+    that every way passes, or make it a parameter. A loop may have no item: what it binds may be unset after it.
+
+    Bad, in server:
+
+        asked: {await: player, within: 5 s, receive: {MOVE: told, QUIT: told}, fault: {return: null}}
+        told: {return: x}
+
+    Mended:
+
+        asked:
+          await: player
+          within: 5 s
+          receive: {MOVE: told, QUIT: {let: {x: 0}, then: told}}
+          fault: {return: null}
+        told: {return: x}
+
+    A306: 'peer' or 'reason' stands where no event has bound it.
+
+    They are there once an event has them: in the branches of 'closed', and not in the state that is entered first.
+
+    Bad, in server:
+
+        done: {drop: peer, return: null}
+
+    Mended:
+
+        done: {drop: player, return: null}
+
+    A310: 'elapsed' stands where no time can have passed.
+
+    It counts from the moment the state was entered, so there it is always 0. A branch sees it grow.
+
+    Bad, in server:
+
+        asked:
+          let: {took: elapsed}
+          await: player
+          within: 5 s
+          receive: {MOVE: {return: took}}
+          fault: {return: 0}
+
+    Mended:
+
+        asked:
+          await: player
+          within: 5 s
+          receive: {MOVE: {let: {took: elapsed}, return: took}}
+          fault: {return: 0}
     """
     speakers = Speakers(flow)
     for machine in flow.machines.values():
@@ -78,9 +137,10 @@ class _Assignment:
         self.messages = flow.spec.messages
         self.values = frozenset(value_names(flow.spec, machine.role))
         self.seen = global_names(flow.spec, machine.role)
-        self.frame = frozenset(frame_names(machine, flow.spec))
-        self.bindable = {name for name, _ in bindings(machine, flow.spec)} | set(machine.parameters)
-        self.parameters: Bound = frozenset(machine.parameters)
+        live = {binding.target for binding in machine.live} | flow.live[machine.name]
+        self.frame = frozenset(frame_names(machine, flow.spec)) | live
+        self.bindable = {name for name, _ in bindings(machine, flow.spec)} | set(machine.parameters) | live
+        self.parameters: Bound = frozenset(machine.parameters) | live
         self.first = next(iter(machine.states))
         self.told: set[tuple[str, str]] = set()
         # What each state and `always` adds on its ways out, computed once from nothing.
@@ -99,6 +159,9 @@ class _Assignment:
         self.entry = self._solve()
 
     def check(self) -> None:
+        first = [binding.value for binding in self.machine.live]
+        for use in self._uses(first, frozenset(self.machine.parameters) | self.flow.live[self.machine.name]):
+            self._judge(use, self.first)
         for state in self.machine.states.values():
             bound = self.entry.get(state.name)
             if bound is not None:  # an unreachable state is a problem of its own
@@ -213,6 +276,8 @@ class _Assignment:
                 forgets = True
             if event in (".timeout", ".invalid", ".closed", ".failed"):
                 brings.add("reason")
+            elif event == ".ended":
+                brings |= {"reason", "result"}
             before = bound - {"peer"} if forgets else bound
             yield from self._choice(choice, before | brings, forgets=forgets)
 
@@ -234,6 +299,8 @@ class _Assignment:
                 case Let(bound_here):
                     yield from self._uses([binding.value for binding in bound_here], bound, at_entry=at_entry)
                     bound |= set(lets((step,)))
+                case Start(machine):
+                    yield from self._uses(machine.arguments or (), bound, at_entry=at_entry)
                 case Send(receivers, calls):
                     yield from self._uses([receivers], bound, at_entry=at_entry)
                     for call in calls:
@@ -286,8 +353,7 @@ class _Assignment:
                 use.place, "A301", f"{name!r} is {self.seen[name]}", f"call one of its rules: {name}.rule(x)"
             )
         else:
-            known = [*sorted(self.frame), *sorted(self.values)]
-            hint = near(name, known) or (
+            hint = self.problems.near("A301", name, (*self.frame, *self.values)) or (
                 "bind it with 'let', 'as', 'each' or a hole, or make it a parameter; "
                 f"a text is written 'so' within the quotes of YAML: \"'{name}'\""
             )

@@ -4,6 +4,7 @@
     A304  a hole would overwrite a parameter               A309  side by side, a name is bound in vain
     A305  a hole would overwrite a name of another type    A311  one name declared twice, in two kinds
     A307  a layer writes what a running call will bind     A312  a sign-up's field that every peer has already
+    A313  a live value bound otherwise, or not on all ways
 
 Each function's docstring is the manual page of its codes.
 """
@@ -13,8 +14,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from machines.checks.flow import RoleFlow, all_branches, all_choices, all_steps, bound_on, lets, ways
-from machines.checks.names import BUILT_IN_VALUES, EVENT_NAMES, FUNCTIONS, bindings, global_names
+from machines.checks.flow import (
+    RoleFlow,
+    all_branches,
+    all_choices,
+    all_steps,
+    bound_on,
+    lets,
+    live_around,
+    machine_expressions,
+    ways,
+)
+from machines.checks.names import BUILT_IN_VALUES, EVENT_NAMES, bindings, global_names
 from machines.expressions.spelling import names
 from machines.model import (
     Answers,
@@ -49,11 +60,21 @@ PEER_FIELDS = frozenset({"number", "fields"})  # what a rule reads of any peer, 
 
 
 def check_declared(spec: Spec, problems: Problems) -> None:
-    """A311: settings, modules of rules and roles one connects to are seen everywhere, so each needs its own name.
+    """A311: two things that are seen everywhere have one name.
 
-    Bad: ``rules: [tsuro]`` beside ``settings: {tsuro: 5 s}``. Mended: another name for the setting.
+    Settings, modules of rules, the roles one connects to and what is built in would hide one another.
+
+    Bad, in settings:
+
+        settings:
+          seed: 5
+
+    Mended:
+
+        settings:
+          start: 5
     """
-    taken = dict.fromkeys((*FUNCTIONS, *BUILT_IN_VALUES, *EVENT_NAMES, "result"), "built in")
+    taken = dict.fromkeys((*BUILT_IN_VALUES, *EVENT_NAMES, "result"), "built in")
     partners = {target: "a role" for targets in spec.connects.values() for target in targets}
     for module, place in spec.rules:
         if module in taken:
@@ -74,6 +95,7 @@ def check_bindings(flow: RoleFlow, machine: Machine, problems: Problems) -> None
     spec = flow.spec
     seen = global_names(spec, machine.role)
     _check_globals(machine, spec, seen, problems)
+    _check_live(flow, machine, problems)
     _check_holes(machine, spec, seen, problems)
     _check_layers(flow, machine, problems)
     for state in machine.states.values():
@@ -82,12 +104,35 @@ def check_bindings(flow: RoleFlow, machine: Machine, problems: Problems) -> None
 
 
 def check_fields(machine: Machine, role: Role, problems: Problems) -> None:
-    """A312: a sign-up may not call a field like something that every peer has already.
+    """A312: a sign-up gives a field that every peer has already.
 
-    Rules would read the one, expressions the other.
+    Rules would read the one, expressions the other. Every peer has 'number' and 'fields'.
 
-        bad:     return: {number: number}
-        mended:  return: {shirt: number}
+    Bad, in roles:
+
+        roles:
+          server:
+            main:
+              door: {accept: hello(peer), as: players, seats: 2, within: 1 min, timeout: {return: null}, then: play}
+              play: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
+            hello(peer):
+              named: {await: peer, within: 5 s, receive: {JOIN: {return: {number: name}}}}
+          client:
+            main:
+              begin: {send: [JOIN(my.name), MOVE(1)], return: null}
+
+    Mended:
+
+        roles:
+          server:
+            main:
+              door: {accept: hello(peer), as: players, seats: 2, within: 1 min, timeout: {return: null}, then: play}
+              play: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
+            hello(peer):
+              named: {await: peer, within: 5 s, receive: {JOIN: {return: {shirt: name}}}}
+          client:
+            main:
+              begin: {send: [JOIN(my.name), MOVE(1)], return: null}
     """
     signs_up = any(
         state.accept is not None and state.accept.machine.path == machine.name
@@ -112,10 +157,17 @@ def check_fields(machine: Machine, role: Role, problems: Problems) -> None:
 
 
 def _check_globals(machine: Machine, spec: Spec, seen: Mapping[str, str], problems: Problems) -> None:
-    """A303: a name that is seen everywhere may not be bound, nor what events and calls bind.
+    """A303: a name is bound that is seen everywhere, or that events and calls bind.
 
-    Otherwise one name would mean two things, and which of them would depend on where it stands.
-    Bad: ``settings: {reply: 5 s}`` and ``let: {reply: 1}``. Mended: ``let: {answer: 1}``.
+    It would mean two things, and which of them would depend on where it stands.
+
+    Bad, in server:
+
+        asked: {let: {reply: 1}, await: player, within: reply, receive: {MOVE: {return: x}}, fault: {return: 0}}
+
+    Mended:
+
+        asked: {let: {answer: 1}, await: player, within: reply, receive: {MOVE: {return: x}}, fault: {return: answer}}
     """
     hint = "choose another name"
     calls = any(state.run is not None and state.bindings for state in machine.states.values())
@@ -143,6 +195,65 @@ def _check_globals(machine: Machine, spec: Spec, seen: Mapping[str, str], proble
             problems.add(place, "A303", f"{name!r} can not be bound: it is {what}", hint)
 
 
+def _check_live(flow: RoleFlow, machine: Machine, problems: Problems) -> None:
+    """A313: a live value is bound by something else, or is not live on all ways to where it is used.
+
+    It is written by 'let' and 'as' alone, and seen where all that call have it around them. It would else be hidden by
+    what is bound to the same name. Items side by side would write it in the order in which they are done, so 'as'
+    beside 'parallel' may not.
+
+    Bad, in machines:
+
+        game(players):
+          live: {names: []}
+          play: {run: turn(names), as: x, return: x}
+        turn(names):
+          asked: {return: names}
+
+    Mended:
+
+        game(players):
+          live: {names: []}
+          play: {run: turn, as: x, return: x}
+        turn:
+          asked: {return: names}
+    """
+    spec = flow.spec
+    around = live_around(flow, union=True)[machine.name]
+    own = {binding.target for binding in machine.live}
+    hint = "choose another name; a live value is written by 'let' and 'as'"
+    for binding in machine.live:
+        if binding.target in around or binding.target in machine.parameters:
+            problems.add(binding.place, "A313", f"{binding.target!r} is a value here already", hint)
+    for parameter in machine.parameters:
+        if parameter in around:
+            text = f"{machine.name} takes a parameter {parameter!r}, which is a live value of a machine around it"
+            problems.add(machine.place, "A313", text, hint)
+    live = around | own
+    for event, place in _received(machine, spec):
+        for hole in spec.messages[event].holes:
+            if hole.name in live:
+                text = f"the hole {hole.name!r} of {event} would be bound here, but {hole.name!r} is a live value"
+                problems.add(place, "A313", text, "rename the hole or the value")
+    for state in machine.states.values():
+        if state.each is not None and state.each.name in live:
+            problems.add(state.each.place, "A313", f"{state.each.name!r} is a live value, no item", hint)
+        if state.accept is not None and state.accept.name in live:
+            problems.add(state.accept.place, "A313", f"{state.accept.name!r} is a live value", hint)
+        if state.each is not None and state.each.parallel is not None:
+            for binding in state.bindings:
+                if binding.target in live:
+                    text = f"side by side, 'as' may not bind the live value {binding.target!r}"
+                    problems.add(binding.place, "A313", text, "bind another name, and 'let' it afterwards")
+    some = around - flow.live[machine.name] - own
+    if not flow.circle and some:
+        used = {name.name: name.place for use in machine_expressions(machine, spec.messages) for name in names(use)}
+        used.update((name, place) for name, place in bindings(machine, spec))
+        for name in sorted(some & used.keys()):
+            text = f"{name!r} is live around {machine.name} on some ways to it, not on all"
+            problems.add(used[name], "A313", text, "let each machine that calls it have it, or pass it as a parameter")
+
+
 def _received(machine: Machine, spec: Spec) -> Iterator[tuple[str, Place]]:
     for answers in _all_answers(machine):
         for event, choice in answers.receive.items():
@@ -158,10 +269,37 @@ def _all_answers(machine: Machine) -> Iterator[Answers]:
 
 
 def _check_holes(machine: Machine, spec: Spec, seen: Mapping[str, str], problems: Problems) -> None:
-    """A304, A305: what a peer sends may not replace what a machine was given, nor a value of another type.
+    """A304: a hole would overwrite a parameter.
 
-    Bad: ``turn(player, x)`` receives ``MOVE: [$x int]``: afterwards ``x`` is what the peer said.
-    Mended: ``turn(player, start)``. A value may be null first: ``let: {ok: null}`` goes with ``$ok bool``.
+    What a peer sends may not replace what the machine was given.
+
+    Bad, in machines:
+
+        game(players, score):
+          play: {run: "turn(players, score)", as: last, return: last}
+        turn(players, x):
+          asked: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
+
+    Mended:
+
+        game(players, score):
+          play: {run: "turn(players, score)", as: last, return: last}
+        turn(players, score):
+          asked: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: score}}
+
+    A305: a hole would overwrite a name that holds another type.
+
+    Whoever reads the name later could not know which of the two is there. Null goes with any type.
+
+    Bad, in server:
+
+        begin: {let: {x: true}, then: asked}
+        asked: {await: player, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: x}}
+
+    Mended:
+
+        begin: {let: {x: null}, then: asked}
+        asked: {await: player, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: x}}
     """
     first: dict[str, tuple[str, Hole]] = {}
     literals: dict[str, Binding] = {}
@@ -193,12 +331,32 @@ def _literal_lets(machine: Machine) -> Iterator[Binding]:
 
 
 def _check_layers(flow: RoleFlow, machine: Machine, problems: Problems) -> None:
-    """A307: a layer may not write what a running call will bind (a lost update).
+    """A307: a layer writes what a running call will bind.
 
-    A branch of ``always``, or of the state that calls, which stays lets the call run on; when it returns, ``as`` binds
-    its result over what the branch wrote. Bad: ``run: turn(player, table)``, ``as: table`` under an ``always`` with
-    ``RESIGN: {let: {table: out(table, peer)}, then: stay}``. Mended: leave the call (``then: judged``), or bind
-    another name and fold it in after the call.
+    A branch of 'always', or of the state that calls, that stays lets the call run on; when it returns, 'as' binds its
+    result over what the branch wrote (a lost update). Leave the call, or bind another name and fold it in afterwards.
+
+    Bad, in machines:
+
+        game(players, score):
+          play:
+            run: turn(players)
+            as: score
+            receive: {QUIT: {let: {score: 0}, then: stay}}
+            return: score
+        turn(players):
+          asked: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
+
+    Mended:
+
+        game(players, score):
+          play:
+            run: turn(players)
+            as: score
+            receive: {QUIT: {return: 0}}
+            return: score
+        turn(players):
+          asked: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
     """
     calling = [state for state in machine.states.values() if state.run is not None and flow.waits_in(state)]
     for state in calling:
@@ -223,10 +381,54 @@ def _check_layers(flow: RoleFlow, machine: Machine, problems: Problems) -> None:
 
 
 def _check_parallel(state: State, spec: Spec, problems: Problems) -> None:
-    """A308, A309: side by side, an item sees its own past only, so that results do not depend on who was fastest.
+    """A308: side by side, 'as' binds what 'run' reads.
 
-    Bad: ``each: pair in pairs``, ``parallel: 4``, ``run: game(pair, cup)``, ``as: cup``. Mended: ``run: game(pair)``,
-    ``as: {cup: tournament.add(cup, result)}``. What ``let`` binds there, the item's own call sees and nobody after.
+    An item sees its own past only, so that results do not depend on who was fastest: there is no next item to read it.
+    Bind what is made of all results.
+
+    Bad, in machines:
+
+        cup(pairs, wins):
+          matches: {each: pair in pairs, parallel: 2, run: "match(pair, wins)", as: wins, return: wins}
+        match(pair, wins):
+          asked: {await: pair, within: 5 s, receive: {MOVE: {return: wins}}, fault: {return: 0}}
+
+    Mended:
+
+        cup(pairs, wins):
+          matches:
+            each: pair in pairs
+            parallel: 2
+            run: match(pair)
+            as:
+              wins: wins + [result]
+            return: wins
+        match(pair):
+          asked: {await: pair, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
+
+    A309: side by side, a name is bound in vain.
+
+    What 'let' binds there is seen by one item alone, and by nobody after it.
+
+    Bad, in machines:
+
+        cup(pairs, best):
+          matches:
+            each: pair in pairs
+            parallel: 2
+            let: {best: 1}
+            run: match(pair)
+            return: best
+        match(pair):
+          asked: {await: pair, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
+
+    Mended:
+
+        cup(pairs, best):
+          begin: {let: {best: 1}, then: matches}
+          matches: {each: pair in pairs, parallel: 2, run: match(pair), return: best}
+        match(pair):
+          asked: {await: pair, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
     """
     assert state.each is not None, "only a loop has items side by side"
     read: dict[str, None] = {}

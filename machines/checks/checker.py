@@ -12,21 +12,25 @@
     A310  `elapsed` where no time can have passed              A334  messages that can not be told apart
     A311  one name declared twice, in two kinds                A335  answers to one question likewise
     A312  a sign-up's field that every peer has already        A336  an urgent message that is like another
+    A313  a live value bound otherwise, or not on all ways
     A320  a state that is never entered                        A337  a wait that does not say for whom
     A321  a machine that is never called                       A338  a send with nobody at hand
-    A322  machines that call each other in a ring
+    A322  machines that call each other in a ring              A328  calls that are too deep
 
+    A339  messages that were not compared                      A329  branches that leave a gap between them
     A340  a value of a kind that its place never takes         A341  a comparison of kinds that never compare
+
+    A350  a problem that is accepted and is not there
 
     A401  a rule that its module does not have                 A403  a rule of a module that the spec does not name
     A402  a rule given too few or too many values              A404  a function that is not built in, or its values
 
 Each check is a function whose docstring is the manual page of its codes; it is found in
 
-    assignment   A301 A302 A306 A310      messages   A330 to A338
-    bindings     A303 to A312             rules      A401 to A404
-    faults       A326                         kinds      A340 A341
-    graph        A320 to A325, A327
+    assignment   A301 A302 A306 A310      messages   A330 to A336, A339
+    bindings     A303 to A313             rules      A401 to A404
+    faults       A326                      kinds      A340 A341
+    graph        A320 to A325, A328            guards     A327 A329
 
 The reader tells the rest of what keeps a spec from running: A1xx and A2xx, and with them calls with too many values
 (A117, A118), branches that may run out where they may not (A127), `parallel` without `run` (A122).
@@ -37,6 +41,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import ModuleType
 
+from machines.checks.accepted import Allowed, in_vain, part
 from machines.checks.assignment import check_assignment
 from machines.checks.bindings import check_bindings, check_declared, check_fields
 from machines.checks.faults import check_faults
@@ -46,18 +51,18 @@ from machines.checks.graph import (
     check_ends,
     check_limits,
     check_reachable,
-    check_shadowed,
     check_silence,
 )
+from machines.checks.guards import check_branches
 from machines.checks.kinds import check_kinds
 from machines.checks.messages import (
     Likeness,
     check_declarations,
-    check_peers,
     check_recognition,
     check_traffic,
     check_urgent,
 )
+from machines.checks.peers import check_peers
 from machines.checks.rules import check_rules
 from machines.checks.speakers import Speakers
 from machines.model import Role, Spec
@@ -67,8 +72,21 @@ from machines.problems import Problem, Problems
 def check(spec: Spec, rules: Mapping[str, ModuleType] | None = None) -> list[Problem]:
     """Return every problem of a spec that the reader found nothing wrong with, in file order; none if it may run.
 
-    ``rules`` has the modules that the spec names, by those names; without them their functions are not checked.
+    ``rules`` has the modules that the spec names, by those names; without them their functions are not checked. What
+    the spec accepts is none; that it accepts what is not there is one.
     """
+    return judge(spec, rules)[0]
+
+
+def judge(spec: Spec, rules: Mapping[str, ModuleType] | None = None) -> tuple[list[Problem], list[Allowed]]:
+    """Return what `check` does, and the problems that the spec accepts."""
+    left, allowed = part(spec, every_problem(spec, rules))
+    vain = in_vain(spec, allowed, lambda code: not code.startswith("A5"))
+    return sorted([*left, *vain]), allowed
+
+
+def every_problem(spec: Spec, rules: Mapping[str, ModuleType] | None = None) -> list[Problem]:
+    """Return every problem, accepted or not, in file order."""
     problems = Problems()
     check_declared(spec, problems)
     check_traffic(spec, problems)
@@ -78,6 +96,7 @@ def check(spec: Spec, rules: Mapping[str, ModuleType] | None = None) -> list[Pro
     check_urgent(spec, likeness, problems)
     for role in spec.roles.values():
         _check_role(spec, role, likeness, problems)
+    likeness.tell(problems)
     return list(problems)
 
 
@@ -85,7 +104,7 @@ def _check_role(spec: Spec, role: Role, likeness: Likeness, problems: Problems) 
     flow = RoleFlow(spec, role)
     check_calls(flow, problems)
     for machine in role.machines.values():
-        check_shadowed(machine, problems)
+        check_branches(machine, problems)
         check_reachable(machine, problems)
         check_bindings(flow, machine, problems)
         check_fields(machine, role, problems)

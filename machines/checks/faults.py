@@ -18,15 +18,38 @@ from machines.values import Range
 
 
 def check_faults(flow: RoleFlow, problems: Problems) -> None:
-    """A326: what an accepted peer does wrong, or fails to do, may not end the session of all others.
+    """A326: what an accepted peer does wrong, or fails to do, would end the session of all.
 
-    A wait on such a peer answers `timeout`, `invalid` and `closed`, itself or by a layer around it, on every way from
-    `main`; behind all layers stands the built-in answer, which ends the session. Bad: a server's
-    ``asked: {await: player, within: reply, receive: {MOVE: …}}``. Mended: ``fault: {return: eject(table, player)}``.
-    Clients may rely on the built-in answer, and in a sign-up it only drops the peer. A window that may end with too
-    few, or that counts no seats, answers `timeout`; so does a limit on a whole call. A layer with an ``await`` of its
-    own answers for the peers that it names alone, so ``always: {await: first, fault: over}`` is no answer for a wait on
-    ``second``. Mended: ``await: players``, or no ``await``.
+    A wait on such a peer answers 'timeout', 'invalid' and 'closed', itself or by a layer around it, on every way from
+    'main'; behind all layers stands the built-in answer, which ends the session. Clients may rely on that, and in a
+    sign-up it only drops the peer. A window that may end with too few, or that counts no seats, answers 'timeout'; so
+    does a limit on a whole call. A layer with an 'await' of its own answers for the peers that it names alone.
+
+    Bad, in roles:
+
+        roles:
+          server:
+            main:
+              door: {accept: hello(peer), as: players, seats: 2, within: 1 min, timeout: {return: null}, then: play}
+              play: {await: players, within: 5 s, receive: {MOVE: {return: x}}}
+            hello(peer):
+              named: {await: peer, within: 5 s, receive: {JOIN: {return: {name: name}}}}
+          client:
+            main:
+              begin: {send: [JOIN(my.name), MOVE(1)], return: null}
+
+    Mended:
+
+        roles:
+          server:
+            main:
+              door: {accept: hello(peer), as: players, seats: 2, within: 1 min, timeout: {return: null}, then: play}
+              play: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
+            hello(peer):
+              named: {await: peer, within: 5 s, receive: {JOIN: {return: {name: name}}}}
+          client:
+            main:
+              begin: {send: [JOIN(my.name), MOVE(1)], return: null}
     """
     spec, role = flow.spec, flow.role
     if not any(role.name in targets for targets in spec.connects.values()) or is_per_connection(role):
@@ -37,7 +60,7 @@ def check_faults(flow: RoleFlow, problems: Problems) -> None:
                 machine.always is not None and surely_taken(getattr(machine.always.answers, event))
             ),
             passes=lambda site, event=event: (  # type: ignore[misc]
-                not site.accepts and not surely_taken(getattr(site.state.answers, event))
+                not (site.accepts or site.starts) and not surely_taken(getattr(site.state.answers, event))
             ),
         )
         for event in ("timeout", "invalid", "closed")
@@ -143,7 +166,7 @@ class _Passing:
             if at.machine == "main":
                 return chain
             for site in self.flow.callers[at.machine]:
-                if site.accepts:
+                if site.accepts or site.starts:
                     continue
                 whose = _outside(here, site, at.whose)
                 if not self._answers(site.caller, whose, site.state.awaits, site.state.answers, event):
@@ -199,6 +222,8 @@ class _Passing:
             place = machine.parameters.index(name)
             for site in self.flow.callers[machine.name]:
                 call = site.state.accept.machine if site.state.accept is not None else site.state.run
+                if site.starts is not None:
+                    call = site.starts.machine
                 arguments = (call.arguments or ()) if call is not None else ()
                 given = arguments[place] if place < len(arguments) else None
                 if site.accepts and isinstance(given, Name) and given.name == "peer":

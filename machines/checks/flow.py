@@ -31,6 +31,7 @@ from machines.model import (
     Role,
     Send,
     Spec,
+    Start,
     State,
     Stay,
     Step,
@@ -102,6 +103,9 @@ def lets(steps: Iterable[Step]) -> Iterator[str]:
 
 Kind = Literal["pass", "wait", "call", "each", "accept"]
 
+# So many machines may call one another in a row. Programs of people have 3 or 4; Python's own stack ends at some 300.
+CALL_DEPTH_MAX = 64
+
 
 def kind(state: State) -> Kind:
     """Return what a state does once its steps are done: ``each`` is a loop that calls nothing."""
@@ -134,12 +138,16 @@ class Arc:
 
 @dataclass(frozen=True, slots=True)
 class CallSite:
-    """A state that calls a machine; with ``accepts`` once for each connection."""
+    """A state that calls a machine; with ``accepts`` once for each connection.
+
+    With ``starts`` it is started, and no state stands around it: ``state`` is one that answers nothing.
+    """
 
     caller: Machine
     state: State
     callee: str
     accepts: bool
+    starts: Start | None = None
 
 
 def call_sites(machine: Machine) -> Iterator[CallSite]:
@@ -149,6 +157,12 @@ def call_sites(machine: Machine) -> Iterator[CallSite]:
             yield CallSite(machine, state, state.run.path, False)
         if state.accept is not None:
             yield CallSite(machine, state, state.accept.machine.path, True)
+    for step in all_steps(machine):
+        if isinstance(step, Start):
+            none = State(
+                "start", (), None, None, None, None, False, None, None, (), Answers(receive={}), None, None, step.place
+            )
+            yield CallSite(machine, none, step.machine.path, False, step)
 
 
 def is_per_connection(role: Role) -> bool:
@@ -192,6 +206,7 @@ class RoleFlow:
             for name in self.bottom_up:
                 self.pauses[name] = any(self.waits_in(state) for state in self.machines[name].states.values())
         self._arcs: dict[str, dict[str, tuple[Arc, ...]]] = {}
+        self.live = live_around(self)
 
     def _reached(self) -> frozenset[str]:
         found: set[str] = set()
@@ -220,6 +235,21 @@ class RoleFlow:
                 elif site.callee not in done:
                     path[site.callee] = iter(self.sites[site.callee])
         return (), tuple(done)
+
+    def longest_chain(self) -> tuple[str, ...]:
+        """Return the longest chain of machines of which each calls the next; nothing where calls go in a circle."""
+        depth: dict[str, int] = {}
+        onward: dict[str, str | None] = {}
+        for name in self.bottom_up:
+            callees = [site.callee for site in self.sites[name]]
+            onward[name] = max(callees, key=depth.__getitem__, default=None)
+            depth[name] = 1 + max((depth[callee] for callee in callees), default=0)
+        chain: list[str] = []
+        at = max(depth, key=depth.__getitem__, default=None)
+        while at is not None:
+            chain.append(at)
+            at = onward[at]
+        return tuple(chain)
 
     def waits_in(self, state: State) -> bool:
         """Whether events can come while a machine is in a state: it waits, seats, or calls what waits."""
@@ -286,6 +316,21 @@ class Chains:
         return tuple(reversed(chain))
 
 
+def live_around(flow: RoleFlow, *, union: bool = False) -> dict[str, frozenset[str]]:
+    """Return, for each machine, the live values of machines around it that it surely sees: on every chain of calls.
+
+    With ``union``, those that it sees on some chain. Where calls go in a circle, none.
+    """
+    found: dict[str, frozenset[str]] = dict.fromkeys(flow.machines, frozenset[str]())
+    for name in reversed(flow.bottom_up):
+        sets = [
+            found[site.caller.name] | {binding.target for binding in site.caller.live} for site in flow.callers[name]
+        ]
+        if sets:
+            found[name] = frozenset.union(*sets) if union else frozenset.intersection(*sets)
+    return found
+
+
 def _answers_itself(state: State, event: str) -> bool:
     """Whether an event never gets past a state. A message listed never does; a loss may, if its branches run out."""
     if not event.startswith("."):
@@ -344,6 +389,7 @@ def components(graph: Mapping[str, Iterable[str]]) -> list[tuple[str, ...]]:
 
 def machine_expressions(machine: Machine, messages: Mapping[str, Message]) -> Iterator[Expression]:
     """Yield every expression of a machine; a message sent by its name alone gives the names of its holes."""
+    yield from (binding.value for binding in machine.live)
     if machine.always is not None:
         if machine.always.awaits is not None:
             yield machine.always.awaits
@@ -403,6 +449,8 @@ def steps_expressions(steps: Iterable[Step], messages: Mapping[str, Message]) ->
         match step:
             case Let(bindings):
                 yield from (binding.value for binding in bindings)
+            case Start(machine):
+                yield from machine.arguments or ()
             case Send(receivers, sent):
                 if receivers is not None:
                     yield receivers

@@ -3,7 +3,7 @@
     A320  a state that is never entered            A323  a state with no way to a return
     A321  a machine that is never called           A324  states that pass on to each other for ever
     A322  machines that call each other in a ring  A325  a wait without a time limit
-    A327  a branch that is never taken
+    A328  calls that are too deep
 
 Guards are taken as possible, so a state that only data keep from being entered is no problem here.
 Each function's docstring is the manual page of its code.
@@ -15,14 +15,13 @@ from collections.abc import Iterator, Mapping
 from math import inf
 
 from machines.checks.flow import (
+    CALL_DEPTH_MAX,
     CallSite,
     RoleFlow,
     Way,
     all_branches,
-    all_choices,
     bound_on,
     components,
-    is_sure,
     kind,
     lets,
     ways,
@@ -33,31 +32,20 @@ from machines.problems import Problems
 from machines.reading.outline import joined
 
 
-def check_shadowed(machine: Machine, problems: Problems) -> None:
-    """A327: a branch behind one without `if` and `limit` is never taken.
-
-    Branches are tried in the order written, and the first that may be taken is.
-    Bad: ``JOIN: [joined, {if: full, then: refused}]``. Mended: ``JOIN: [{if: full, then: refused}, joined]``.
-    """
-
-    def look(choice: Choice) -> None:
-        sure = next((place for place, branch in enumerate(choice.branches) if is_sure(branch)), None)
-        if sure is not None and sure + 1 < len(choice.branches):
-            text = f"this branch is never taken: the one in line {choice.branches[sure].place.line} always is"
-            problems.add(choice.branches[sure + 1].place, "A327", text, "put it before, or give that one an 'if'")
-        for branch in choice.branches:
-            if isinstance(branch.next, Choice):
-                look(branch.next)
-
-    for _, choice in all_choices(machine):
-        look(choice)
-
-
 def check_reachable(machine: Machine, problems: Problems) -> None:
-    """A320: a state that no branch leads to is never entered.
+    """A320: a state is never entered.
 
-    Bad: two states of which the first says ``then: second`` but the other is called ``secnod``, with no way to it.
-    Mended: lead to it, or leave it out. The first state of a machine is where it starts.
+    No branch of its machine leads to it. The first state of a machine is where it starts.
+
+    Bad, in server:
+
+        first: {return: n}
+        second: {return: 0}
+
+    Mended:
+
+        first: {then: second}
+        second: {return: 0}
     """
     found = entered(machine)
     for state in machine.states.values():
@@ -94,11 +82,67 @@ def _targets(choice: Choice) -> Iterator[str]:
             yield branch.next.state
 
 
+def _check_depth(flow: RoleFlow, problems: Problems) -> None:
+    """A328: machines call one another more than 64 deep.
+
+    Each call is carried by the stack of whoever runs it, which ends. What repeats is a state that leads back to an
+    earlier one, with values that say how far it is.
+
+    Bad, in machines:
+
+        a(score):
+          one: {run: m1, as: x, return: x}
+        m1: {one: {run: m2, return: 0}}
+        # and so on, 69 times
+        m71: {one: {return: 0}}
+
+    Mended:
+
+        a(score):
+          one: {let: {score: score + 1}, then: two}
+          two: [{if: score < 70, then: one}, {return: score}]
+    """
+    chain = flow.longest_chain()
+    if len(chain) > CALL_DEPTH_MAX:
+        place = flow.machines[chain[CALL_DEPTH_MAX]].place
+        text = f"calls {len(chain)} deep, at most {CALL_DEPTH_MAX} are allowed: {' -> '.join(chain[:3])} -> …"
+        problems.add(place, "A328", text, "what repeats is a state that leads back to an earlier one")
+
+
 def check_calls(flow: RoleFlow, problems: Problems) -> None:
-    """A321, A322: every machine is called on some way from `main`, and none calls itself, also not through others.
+    """A321: a machine is never called.
+
+    No way leads to it from 'main'.
+
+    Bad, in machines:
+
+        game(score):
+          play: {return: score}
+        more(score):
+          play: {return: score}
+
+    Mended:
+
+        game(score):
+          play: {run: more(score), as: x, return: x}
+        more(score):
+          play: {return: score}
+
+    A322: machines call one another in a ring.
 
     Repetition is by states, so that the depth of calls is bounded and each name has one life.
-    Bad: ``turn: {asked: {run: turn(player), then: …}}``. Mended: a state that leads back to itself.
+
+    Bad, in machines:
+
+        game(players, score):
+          asked: {await: players, within: 5 s, receive: {MOVE: more, QUIT: {return: 0}}, fault: {return: 0}}
+          more: {run: "game(players, score)", as: score, return: score}
+
+    Mended:
+
+        game(players, score):
+          asked: {await: players, within: 5 s, receive: {MOVE: more, QUIT: {return: 0}}, fault: {return: 0}}
+          more: {let: {score: score + 1}, then: asked}
     """
     if flow.circle:
         ring = flow.circle
@@ -107,6 +151,7 @@ def check_calls(flow: RoleFlow, problems: Problems) -> None:
         place = call.place if call is not None else site.state.place
         text = f"{ring[0]} calls itself: {' -> '.join(ring)}"
         problems.add(place, "A322", text, "repeat by a state that leads back to an earlier one")
+    _check_depth(flow, problems)
     for machine in flow.machines.values():
         if machine.name not in flow.reached and "main" in flow.machines:
             callers = sorted({site.caller.name for site in flow.callers[machine.name]} - {machine.name})
@@ -120,11 +165,20 @@ def check_calls(flow: RoleFlow, problems: Problems) -> None:
 
 
 def check_ends(flow: RoleFlow, problems: Problems) -> None:
-    """A323: from every state there is a way to a `return`, in its machine or through a layer around it.
+    """A323: from a state no way leads to a 'return'.
 
-    Else the session never ends by itself. Bad: ``listening: {within: idle, receive: {NEWS: stay}}`` and nothing else.
-    Mended: ``closed: {return: null}``. What is meant to run for ever says so: a wait with ``within: never``, or an
-    ``accept`` without ``seats``.
+    Neither in its machine nor through a layer around it, so the session never ends by itself. What is meant to run for
+    ever says so: a wait with 'within: never', or an 'accept' without 'seats'.
+
+    Bad, in client:
+
+        begin: {send: [MOVE(1), QUIT], then: listening}
+        listening: {within: 5 s, receive: {TURN: stay, OVER: stay}, timeout: again}
+
+    Mended:
+
+        begin: {send: [MOVE(1), QUIT], then: listening}
+        listening: {within: 5 s, receive: {TURN: stay, OVER: {return: null}}, timeout: again}
     """
     outside = _left_from_outside(flow)
     for_ever: dict[str, bool] = {}
@@ -178,7 +232,8 @@ def _left_from_outside(flow: RoleFlow) -> dict[str, bool]:
         sites = flow.callers[name]
         # A machine that is never called is a problem of its own.
         found[name] = name != "main" and (
-            not sites or any(site.accepts or found[site.caller.name] or _may_leave(site) for site in sites)
+            not sites
+            or any(site.accepts or site.starts or found[site.caller.name] or _may_leave(site) for site in sites)
         )
     return found
 
@@ -215,12 +270,20 @@ def is_never(limit: Expression | None) -> bool:
 
 
 def check_silence(flow: RoleFlow, machine: Machine, problems: Problems) -> None:
-    """A324: states that pass on to each other without a message or a moment in between would spin for ever.
+    """A324: states pass on to one another for ever, without a message or a moment in between.
 
     It is told only where it is certain: no branch leads out of the ring; or those that do ask for something that
     nothing in the ring changes; or a state is entered again when its peer is lost, which a lost peer answers at once.
-    Bad: ``judged: [{if: over, then: ended}, judged]``. Mended: ask for the next move in between.
-    Bad: ``asked: {await: player, closed: asked, …}``. Mended: ``closed: {return: null}``.
+
+    Bad, in server:
+
+        judged: [{if: n == 3, return: n}, more]
+        more: {send: {players: NEWS}, then: judged}
+
+    Mended:
+
+        judged: [{if: n == 3, return: n}, more]
+        more: {let: {n: n + 1}, then: judged}
     """
     reached = entered(machine)
     quiet = {
@@ -289,11 +352,20 @@ def _is_settled(way: Way, changed: set[str]) -> bool:
 
 
 def check_limits(flow: RoleFlow, problems: Problems) -> None:
-    """A325: every wait has a time limit, if only ``never``.
+    """A325: a wait has no time limit.
 
-    Its own `within`, that of an `always` around it, or that of a call around it, on every way from `main`. Else a
-    silent peer holds a machine up for ever, and nobody decided so. Bad: ``ready: {receive: {STARTED: started}}`` with
-    no limit anywhere. Mended: ``always: {within: patience}``. The window of an ``accept`` with ``seats`` has its own.
+    Neither its own 'within', nor one of an 'always' or a call around it, on every way from 'main'. A silent peer would
+    hold the machine up for ever, and nobody decided so: for ever is written 'within: never'.
+
+    Bad, in per-connection:
+
+        main(client):
+          ready: {receive: {MOVE: {send: NOTE(x), return: null}}}
+
+    Mended:
+
+        main(client):
+          ready: {within: 5 s, receive: {MOVE: {send: NOTE(x), return: null}}}
     """
     unlimited = flow.open_chains(
         stops=lambda machine: machine.always is not None and machine.always.within is not None,

@@ -44,7 +44,7 @@ from machines.model import (
     Unary,
     Union,
 )
-from machines.problems import Place, Problems
+from machines.problems import Place, Problems, near
 from machines.reading.outline import joined
 from machines.values import Range, Rate
 
@@ -75,6 +75,15 @@ _PEERS = frozenset({"peer", "list", "null"})
 _SPAN = frozenset({"int", "range"})
 _OF_SETTING = {"number": "fraction"}
 _OF_SCALAR = {"string": _TEXT, "int": _INT, "number": _NUMBER, "bool": _BOOL, "null": frozenset({"null"}), "any": None}
+_OF_FUNCTION: dict[str, Kinds] = {
+    **dict.fromkeys(("gone", "any", "all"), _BOOL),
+    **dict.fromkeys(("keys", "values", "sorted", "column", "where", "split", "head", "tail"), _LIST),
+    **dict.fromkeys(("str", "join", "lower", "upper"), _TEXT),
+    "len": _INT,
+    "int": frozenset({"int", "null"}),
+    "sum": frozenset({"int", "fraction", "duration"}),
+}
+REASONS = ("late", "malformed", "unknown", "unexpected", "illegal", "limit", "early", "closed", "failed", "returned")
 _COMPARED = ("==", "!=")
 _ORDERED = ("<", "<=", ">", ">=")
 
@@ -84,13 +93,32 @@ _SEATS = "a range like 2..5, a whole number, or a setting that is one of them"
 
 
 def check_kinds(spec: Spec, machine: Machine, problems: Problems) -> None:
-    """A340, A341: a value that its place never takes would make the machine fail each time it comes there.
+    """A340: a value is of a kind that its place never takes.
 
-    `within`, `linger`, `after` and `every` take a duration or a number of seconds, `seats` a range or a whole number,
-    `parallel` a whole number, `each` a list or a range, `await`, `drop` and receivers peers; `if`, `until`, `and`,
-    `or` and `not` booleans; a hole what its type says. Bad: ``if: x`` with ``$x int``. Mended: ``if: x > 0``.
-    Two values of kinds that are never equal are no question either. Bad: ``if: x == 'one'`` with ``$x int``, and
-    ``x < 'a'`` has no value at all. Mended: ``x == 1``. Whether something is null may always be asked.
+    The machine would fail each time it comes there. 'within', 'linger', 'after' and 'every' take a duration or a number
+    of seconds, 'seats' a range or a whole number, 'parallel' a whole number, 'each' a list or a range, 'await', 'drop'
+    and receivers peers; 'if', 'until', 'and', 'or' and 'not' booleans; a hole what its type says.
+
+    Bad, in receive:
+
+        MOVE: {if: x, return: x}
+
+    Mended:
+
+        MOVE: {if: x > 0, return: x}
+
+    A341: two values are compared that are of kinds that never compare.
+
+    Values of two kinds are never equal, and have no order at all. Whether something is null may always be asked.
+    The same is told of 'reason' and a text that it never is.
+
+    Bad, in receive:
+
+        MOVE: {if: x == 'one', return: x}
+
+    Mended:
+
+        MOVE: {if: x == 1, return: x}
     """
     _Kinds(spec, machine, problems).check()
 
@@ -166,10 +194,9 @@ class _Kinds:
             for hole in self.spec.messages[received].holes:
                 holes.setdefault(hole.name, []).append(kinds_of_type(hole.type, self.spec.types))
         self.names.update((name, _either(found)) for name, found in holes.items())
+        brought = {event: {hole.name for hole in self.spec.messages[event].holes} for event in set(events.values())}
         for name, place in bindings(self.machine, self.spec):
-            event = events.get(place, "")
-            message = self.spec.messages.get(event)
-            if message is None or name not in {hole.name for hole in message.holes}:
+            if name not in brought.get(events.get(place, ""), ()):
                 self.names[name] = None
         for name in (*self.machine.parameters, "peer", "result"):
             self.names[name] = None
@@ -186,10 +213,8 @@ class _Kinds:
                 return _of_value(value)
             case Name(name):
                 return self.names.get(name)
-            case Call("len"):
-                return _INT
-            case Call("gone"):
-                return _BOOL
+            case Call(path) if path in _OF_FUNCTION:
+                return _OF_FUNCTION[path]
             case Sequence():
                 return _LIST
             case Mapped():
@@ -202,6 +227,8 @@ class _Kinds:
                 return frozenset({"range"})
             case Binary("+", left, right):
                 return self._sum(self.kinds(left), self.kinds(right))
+            case Binary("except"):
+                return None
             case Binary("-" | "*", left, right):
                 both = self.kinds(left), self.kinds(right)
                 return _INT if all(kinds is not None and kinds <= _INT for kinds in both) else _NUMBER
@@ -326,7 +353,15 @@ class _Kinds:
             text = "'in' asks a list, a range, a mapping or a text"
             self._takes(right, _HOLDING, text, "for one value, write ==")
         elif operator in (*_COMPARED, *_ORDERED, "+"):
+            self._reason(left, right)
+            self._reason(right, left)
             self._pair(operator, left, right)
+
+    def _reason(self, left: Expression, right: Expression) -> None:
+        word = right.value if isinstance(right, Constant) else None
+        if isinstance(left, Name) and left.name == "reason" and isinstance(word, str) and word not in REASONS:
+            hint = near(word, REASONS) or f"it is one of: {', '.join(REASONS)}"
+            self.problems.add(right.place, "A341", f"'reason' is never {word!r}", hint)
 
     def _pair(self, operator: str, left: Expression, right: Expression) -> None:
         a, b = self.kinds(left), self.kinds(right)

@@ -2,9 +2,9 @@
 
     A330  a message that is never sent             A335  answers to one question that can not be told apart
     A331  a message that is never received         A336  an urgent message that is like another
-    A332  a type that is never used                A337  a wait that does not say for whom
-    A333  a setting that is never used             A338  a send with nobody at hand
-    A334  messages that can not be told apart
+    A332  a type that is never used
+    A333  a setting that is never used
+    A334  messages that can not be told apart      A339  messages that were not compared
 
 Each function's docstring is the manual page of its code.
 """
@@ -14,25 +14,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from machines.checks.flow import RoleFlow, all_branches, all_steps, kind, machine_expressions
-from machines.checks.speakers import Speakers
+from machines.checks.flow import RoleFlow, all_steps, kind, machine_expressions
 from machines.expressions.spelling import names
 from machines.messages.typecheck import named_types
-from machines.messages.types import MessageShape, Overlap, compile_message, narrower, overlap
+from machines.messages.types import MessageShape, Overlap, Work, compile_message, narrower, overlap
 from machines.model import (
     Answers,
     Body,
     BodyList,
     BodyMap,
     Call,
-    Choice,
     Hole,
     Machine,
+    Message,
     Name,
     Send,
     Spec,
     State,
-    Step,
     Text,
     Verbatim,
     holes,
@@ -41,15 +39,41 @@ from machines.problems import Place, Problems
 from machines.reading.outline import joined
 
 EXAMPLE_MAX = 60  # characters of an example value in a problem
+# Steps that all comparisons of one spec may take: some two seconds. The shipped specs take 263 at most.
+WORK_MAX = 2_000_000
+NARROWER_STEPS = 100  # what it takes at least to look whether one message is a special case of another
 
 # -- used at all -----------------------------------------------------------------------------------------------------
 
 
 def check_traffic(spec: Spec, problems: Problems) -> None:
-    """A330, A331: each sender of a message sends it somewhere, and a role at the other end receives it somewhere.
+    """A330: a message is never sent.
 
-    A message that nobody sends is a leftover or a slip; one that nobody receives would be `unexpected` whenever it
-    came. Bad: ``server: {STARTED: started}`` and no ``send: STARTED``. Mended: send it, or take it out of the table.
+    It is a leftover, or a slip: each sender that it stands under sends it somewhere.
+
+    Bad, in per-connection:
+
+        main(client):
+          ready: {within: 5 s, receive: {MOVE: {return: null}}}
+
+    Mended:
+
+        main(client):
+          ready: {within: 5 s, receive: {MOVE: {send: NOTE(x), return: null}}}
+
+    A331: a message is never received.
+
+    Whenever it came it would be unexpected. A role at the other end has to list it.
+
+    Bad, in per-connection:
+
+        main(client):
+          ready: {send: NOTE(1), return: null}
+
+    Mended:
+
+        main(client):
+          ready: {within: 5 s, receive: {MOVE: {send: NOTE(x), return: null}}}
     """
     sent = {role.name: {call.path for call in _sent(role.machines.values())} for role in spec.roles.values()}
     received = {role.name: set(_received(role.machines.values())) for role in spec.roles.values()}
@@ -80,10 +104,61 @@ def _received(machines: Iterable[Machine]) -> Iterator[str]:
 
 
 def check_declarations(spec: Spec, problems: Problems) -> None:
-    """A332, A333: each type stands in a message, and each setting in an expression.
+    """A332: a type is never used.
 
-    What is never used misleads whoever changes it: a person sets ``reply: 2 s`` and nothing happens.
-    Bad: ``settings: {reply: 5 s}`` beside ``within: 5 s``. Mended: ``within: reply``.
+    It misleads whoever changes it. Most often a message should have it.
+
+    Bad, in messages:
+
+        types:
+          Square: {int: 0..9}
+        messages:
+          client:
+            MOVE: [move, $x int]
+
+    Mended:
+
+        types:
+          Square: {int: 0..9}
+        messages:
+          client:
+            MOVE: [move, $x Square]
+
+    A333: a setting is never used.
+
+    A person would set it, and nothing would happen.
+
+    Bad:
+
+        protocol: echo
+        connects: {client: server}
+        settings: {reply: 5 s}
+        messages:
+          client: {PING: ping}
+          server: {PONG: pong}
+        roles:
+          server:
+            main(client):
+              ready: {within: 5 s, receive: {PING: {send: PONG, return: null}}}
+          client:
+            main:
+              begin: {send: PING, within: 5 s, receive: {PONG: {return: null}}}
+
+    Mended:
+
+        protocol: echo
+        connects: {client: server}
+        settings: {reply: 5 s}
+        messages:
+          client: {PING: ping}
+          server: {PONG: pong}
+        roles:
+          server:
+            main(client):
+              ready: {within: reply, receive: {PING: {send: PONG, return: null}}}
+          client:
+            main:
+              begin: {send: PING, within: reply, receive: {PONG: {return: null}}}
     """
     used: set[str] = set()
     todo = [
@@ -119,35 +194,136 @@ def check_declarations(spec: Spec, problems: Problems) -> None:
 
 
 class Likeness:
-    """Which messages are alike: answers are computed once for each pair of names."""
+    """Which messages are alike: answers are computed once for each pair of names.
 
-    def __init__(self, spec: Spec) -> None:
+    All of them together may take WORK_MAX steps. Beyond that nothing is compared: ``undecided`` counts what was asked
+    then, and ``tell`` makes a problem of it.
+    """
+
+    def __init__(self, spec: Spec, steps: int = WORK_MAX) -> None:
+        self.undecided = 0
         self._spec = spec
+        self._work = Work(steps)
+        self._sizes: dict[str, int] = {}
         self._shapes: dict[str, MessageShape] = {}
         self._overlaps: dict[tuple[str, str], Overlap | None] = {}
         self._narrower: dict[tuple[str, str], bool] = {}
 
     def both_fit(self, a: str, b: str) -> Overlap | None:
-        """Return a value that is either message; None if there is none."""
+        """Return a value that is either message; None if there is none, or if it was not decided."""
+        if self._work.left <= 0:
+            self.undecided += 1
+            return None
+        if self._spec.frames.get(a) != self._spec.frames.get(b):
+            return None  # what is cut as the one is never read as the other
         one, other = self._spec.messages[a], self._spec.messages[b]
+        self._work.left -= self._size(one) + self._size(other)
         bodies = [(x, y) for x in (one.body, *one.also) for y in (other.body, *other.also)]
         if all(apart(x, y) for x, y in bodies):
             return None  # most are told apart by a word; only the rest is worth compiling
         key = (a, b) if a <= b else (b, a)
         if key not in self._overlaps:
-            self._overlaps[key] = overlap(self._shape(key[0]), self._shape(key[1]))
+            found = overlap(self._shape(key[0]), self._shape(key[1]), self._work)
+            if found is not None and not found.certain and self._work.left <= 0:
+                self.undecided += 1  # it was still looked for when the work was used up
+                found = None
+            self._overlaps[key] = found
         return self._overlaps[key]
 
     def is_narrower(self, a: str, b: str) -> bool:
         """Whether every value that is message ``a`` is also message ``b``, and not the other way round."""
         if (a, b) not in self._narrower:
-            self._narrower[a, b] = narrower(self._shape(a), self._shape(b))
+            self._work.left -= NARROWER_STEPS
+            self._narrower[a, b] = narrower(self._shape(a), self._shape(b), self._work)
         return self._narrower[a, b]
+
+    def tell(self, problems: Problems) -> None:
+        """A339: the messages are too many, or their patterns too intricate, for all to be compared.
+
+        So nobody knows whether they can be told apart. Words at the same place are compared at once.
+
+        Bad:
+
+            protocol: many
+            connects: {client: server}
+            types:
+              T100: {string: "(a|b)*a[ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab]-100"}
+              # and so on, 59 times
+            messages:
+              client:
+                M100: $a100 T100
+                # and so on, 59 times
+            roles:
+              server:
+                main(client):
+                  any:
+                    within: 5 s
+                    receive:
+                      M100: stay
+                      # and so on, 59 times
+                    timeout: {return: null}
+              client:
+                main:
+                  begin:
+                    send:
+                      - M100('-100')
+                      # and so on, 59 times
+                    return: null
+
+        Mended:
+
+            protocol: many
+            connects: {client: server}
+            types:
+              T100: {string: "(a|b)*a[ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab]-100"}
+              # and so on, 59 times
+            messages:
+              client:
+                M100: [m100, $a100 T100]
+                # and so on, 59 times
+            roles:
+              server:
+                main(client):
+                  any:
+                    within: 5 s
+                    receive:
+                      M100: stay
+                      # and so on, 59 times
+                    timeout: {return: null}
+              client:
+                main:
+                  begin:
+                    send:
+                      - M100('-100')
+                      # and so on, 59 times
+                    return: null
+        """
+        if self.undecided:
+            place = next(iter(self._spec.messages.values())).place
+            pairs = f"{self.undecided} pair{'' if self.undecided == 1 else 's'} of messages"
+            text = f"not decided whether {pairs} can be told apart: comparing all of them takes too long"
+            problems.add(place, "A339", text, "begin each with a fixed word, or make the patterns of texts simpler")
+
+    def _size(self, message: Message) -> int:
+        """Return of how many parts the bodies of a message are made."""
+        if message.name not in self._sizes:
+            self._sizes[message.name] = sum(map(_parts, (message.body, *message.also)))
+        return self._sizes[message.name]
 
     def _shape(self, name: str) -> MessageShape:
         if name not in self._shapes:
             self._shapes[name] = compile_message(self._spec.messages[name], self._spec.types)
         return self._shapes[name]
+
+
+def _parts(body: Body) -> int:
+    match body:
+        case BodyList(items):
+            return 1 + sum(map(_parts, items))
+        case BodyMap(pairs):
+            return 1 + sum(_parts(item) for _, item in pairs)
+        case _:
+            return 1
 
 
 def apart(a: Body, b: Body) -> bool:
@@ -189,13 +365,81 @@ class _Layer:
 
 
 def check_recognition(flow: RoleFlow, likeness: Likeness, problems: Problems) -> None:
-    """A334, A335: one value may not be two messages where both are expected.
+    """A334: two messages that are expected together can not be told apart.
 
-    That is: two messages of a state, or of it and a layer around it on some way from `main`, that one peer may send.
-    The order written does not decide, unless the earlier or inner one is strictly narrower: then it is meant as the
-    exception. What a player may answer to one question is told apart likewise.
-    Bad: ``receive: {NAME: …, NICK: …}`` with ``NAME: $name string`` and ``NICK: $nick string``. Mended:
-    ``NICK: [nick, $nick string]``; or receive them in different states.
+    They stand in one state, or in a state and a layer around it, one peer may send both, and some value is either. The
+    order written does not decide, unless the earlier or inner one is strictly narrower: then it is meant as the
+    exception. Give one a fixed word, or receive them in different states.
+
+    Bad:
+
+        protocol: names
+        connects: {client: server}
+        messages:
+          client:
+            NAME: $name string
+            NICK: $nick string
+        roles:
+          server:
+            main(client):
+              named: {within: 5 s, receive: {NAME: {return: name}, NICK: {return: nick}}}
+          client:
+            main:
+              begin: [{if: my.shy, send: NICK('x'), return: null}, {send: NAME(my.name), return: null}]
+
+    Mended:
+
+        protocol: names
+        connects: {client: server}
+        messages:
+          client:
+            NAME: $name string
+            NICK: [nick, $nick string]
+        roles:
+          server:
+            main(client):
+              named: {within: 5 s, receive: {NAME: {return: name}, NICK: {return: nick}}}
+          client:
+            main:
+              begin: [{if: my.shy, send: NICK('x'), return: null}, {send: NAME(my.name), return: null}]
+
+    A335: two answers to one question can not be told apart.
+
+    What a player answers is judged like a message of a peer: some value would be either.
+
+    Bad:
+
+        protocol: names
+        connects: {client: server}
+        messages:
+          client:
+            NAME: {name: $name string}
+            NICK: {name: $nick string}
+        roles:
+          server:
+            main(client):
+              named: {within: 5 s, receive: {NAME: nicked}}
+              nicked: {within: 5 s, receive: {NICK: {return: nick}}}
+          client:
+            main:
+              begin: {ask: who, within: 5 s, receive: {NAME: {send: NAME, return: 1}, NICK: {send: NICK, return: 2}}}
+
+    Mended:
+
+        protocol: names
+        connects: {client: server}
+        messages:
+          client:
+            NAME: {name: $name string}
+            NICK: {nick: $nick string}
+        roles:
+          server:
+            main(client):
+              named: {within: 5 s, receive: {NAME: nicked}}
+              nicked: {within: 5 s, receive: {NICK: {return: nick}}}
+          client:
+            main:
+              begin: {ask: who, within: 5 s, receive: {NAME: {send: NAME, return: 1}, NICK: {send: NICK, return: 2}}}
     """
     told: set[frozenset[str]] = set()
     around: dict[str, dict[str, _Layer]] = {}  # by machine: each message listed further out, with a layer that does
@@ -225,7 +469,7 @@ def check_recognition(flow: RoleFlow, likeness: Likeness, problems: Problems) ->
 def _layers(flow: RoleFlow, machine: Machine, state: State) -> list[_Layer]:
     """Return the layer of a state and, if there is one, that of its machine's `always`."""
     where = f"the state {state.name!r} of {machine.name}"
-    found = [_Layer(where, _listed(flow, state.answers), _heard(flow, state))]
+    found = [_Layer(where, messages_listed(flow, state.answers), _heard(flow, state))]
     if machine.always is not None:
         found.append(_always_layer(flow, machine))
     return found
@@ -233,11 +477,12 @@ def _layers(flow: RoleFlow, machine: Machine, state: State) -> list[_Layer]:
 
 def _always_layer(flow: RoleFlow, machine: Machine) -> _Layer:
     assert machine.always is not None, "only a machine with an always has its layer"
-    listed = _listed(flow, machine.always.answers)
+    listed = messages_listed(flow, machine.always.answers)
     return _Layer(f"the 'always' of {machine.name}", listed, frozenset(flow.spec.peers_of(flow.role.name)))
 
 
-def _listed(flow: RoleFlow, answers: Answers) -> dict[str, Place]:
+def messages_listed(flow: RoleFlow, answers: Answers) -> dict[str, Place]:
+    """Return the messages of peers that answers list, each with the place of its branches."""
     partners = set(flow.spec.peers_of(flow.role.name))
     messages = flow.spec.messages
     return {
@@ -299,6 +544,9 @@ def _tell(
     pair = frozenset({first, second})
     if pair in told:
         return
+    if problems.is_full("A334"):
+        problems.cut("A334", place)
+        return
     both = likeness.both_fit(first, second)
     if both is None or likeness.is_narrower(first, second):
         return
@@ -314,6 +562,9 @@ def _check_answers(flow: RoleFlow, state: State, likeness: Likeness, problems: P
     answers = [name for name in state.answers.receive if name in messages and flow.role.name in messages[name].senders]
     for index, first in enumerate(answers):
         for second in answers[index + 1 :]:
+            if problems.is_full("A335"):
+                problems.cut("A335", state.answers.receive[second].place)
+                return
             both = likeness.both_fit(first, second)
             if both is not None and not likeness.is_narrower(first, second):
                 text = f"the answers {first} and {second} can not be told apart: {_either(both)}"
@@ -328,10 +579,25 @@ def _either(both: Overlap) -> str:
 
 
 def check_urgent(spec: Spec, likeness: Likeness, problems: Problems) -> None:
-    """A336: an urgent message differs in shape from everything else its sender may send.
+    """A336: an urgent message has the shape of another that its sender may send.
 
     It is taken on arrival, before anyone says what is expected, so nothing but its shape can tell it.
-    Bad: ``urgent: [PING]`` with ``PING: $text string``. Mended: ``PING: [ping, $id int]``, nothing else beginning so.
+
+    Bad, in messages:
+
+        messages:
+          client:
+            PING: $text string
+            SAY: $line string
+        urgent: [PING]
+
+    Mended:
+
+        messages:
+          client:
+            PING: [ping]
+            SAY: $line string
+        urgent: [PING]
     """
     for message in spec.messages.values():
         if not message.urgent:
@@ -341,62 +607,10 @@ def check_urgent(spec: Spec, likeness: Likeness, problems: Problems) -> None:
                 continue
             if other.urgent and other.name < message.name:
                 continue  # told the other way round
+            if problems.is_full("A336"):
+                problems.cut("A336", message.place)
+                return
             both = likeness.both_fit(message.name, other.name)
             if both is not None:
                 text = f"{message.name} is urgent, but not told apart from {other.name}: {_either(both)}"
                 problems.add(message.place, "A336", text, "give it a shape of its own")
-
-
-# -- to and from whom ------------------------------------------------------------------------------------------------
-
-
-def check_peers(flow: RoleFlow, machine: Machine, speakers: Speakers, problems: Problems) -> None:
-    """A337, A338: a role with several peers says whom it waits for and to whom it sends.
-
-    Only what answers a peer has one at hand: who spoke, was lost or is late, or the one a state awaits.
-    Bad: in a server, ``asked: {send: MOVE_REQ, receive: {MOVE: …}}``. Mended: ``await: player`` beside them. Bad:
-    ``each: player in players``, ``send: STARTED``. Mended: ``send: {player: STARTED}``. A door that lists messages of
-    those seated says ``await: players`` too.
-    """
-    if flow.one_peer:
-        return
-    if machine.always is not None:
-        for event, choice in machine.always.answers.choices():
-            if not speakers.has_peer(machine, None, event):
-                _check_sends(_choice_steps(choice), problems)
-    for state in machine.states.values():
-        answers = state.answers
-        if state.awaits is None:
-            if kind(state) == "wait":
-                listens = bool(_listed(flow, answers)) if state.ask is None else _hears_more(flow, state)
-                if listens or (state.ask is None and (answers.closed is not None or answers.invalid is not None)):
-                    text = f"the state {state.name!r} does not say for whom it waits"
-                    problems.add(state.place, "A337", text, f"{flow.role.name} has several peers: add 'await: PEER'")
-            elif kind(state) == "accept" and _listed(flow, answers):
-                text = f"the state {state.name!r} lists messages, but does not say whose: none of those seated is heard"
-                problems.add(state.place, "A337", text, "add 'await' with the name after 'as'")
-            _check_sends(state.steps, problems)
-            for event, choice in answers.choices():
-                if not speakers.has_peer(machine, state, event):
-                    _check_sends(_choice_steps(choice), problems)
-        if state.then is not None:
-            _check_sends(_choice_steps(state.then), problems)
-
-
-def _hears_more(flow: RoleFlow, state: State) -> bool:
-    """Whether a state that asks its player also lists messages that only peers send."""
-    return any(flow.role.name not in flow.spec.messages[name].senders for name in _listed(flow, state.answers))
-
-
-def _choice_steps(choice: Choice) -> Iterator[Step]:
-    for branch in all_branches(choice):
-        yield from branch.steps
-
-
-def _check_sends(steps: Iterable[Step], problems: Problems) -> None:
-    for step in steps:
-        if isinstance(step, Send) and step.receivers is None:
-            sent = joined(call.path for call in step.messages) if step.messages else "this"
-            text = f"nobody is at hand that {sent} could be sent to"
-            hint = f"name the receiver: send: {{player: {sent.split(',')[0].split(' ')[0]}}}"
-            problems.add(step.place, "A338", text, hint)

@@ -7,31 +7,36 @@ One flat frame for each call of a machine holds its parameters and whatever `let
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from machines.checks.flow import all_branches, machine_expressions
-from machines.expressions.operations import TOTAL
+from machines.expressions.functions import TOTAL
 from machines.expressions.spelling import names
 from machines.model import Answers, Choice, Let, Machine, Spec, Step
 from machines.problems import Place
 
 FUNCTIONS = frozenset({*TOTAL, "gone"})
-BUILT_IN_VALUES = ("seed", "elapsed", "my")
+BUILT_IN_VALUES = ("seed", "elapsed", "my", "running")
 EVENT_NAMES = ("peer", "reason")
 
 
 # -- which names there are -------------------------------------------------------------------------------------------
 
 
-def frame_names(machine: Machine, spec: Spec) -> tuple[str, ...]:
+def frame_names(machine: Machine, spec: Spec, around: Collection[str] | None = None) -> tuple[str, ...]:
     """Return the names of a machine's frame: its parameters, then all others in the order of their first binding.
 
     ``peer`` and ``reason``, which events bind, are among them if the machine reads them or seats peers. ``result`` is
-    not: it is seen in ``as`` alone, unless the machine binds a name of its own that is spelt so.
+    not: it is seen in ``as`` and ``ended`` alone, unless the machine binds a name of its own that is spelt so.
+    What it binds of live values of machines around it, ``around``, is none of its own.
     """
     found: dict[str, None] = dict.fromkeys(machine.parameters)
+    for binding in machine.live:
+        found.setdefault(binding.target)
+    around = around if around is not None else frozenset()
     for name, _ in bindings(machine, spec):
-        found.setdefault(name)
+        if name not in around:
+            found.setdefault(name)
     if any(state.accept is not None for state in machine.states.values()):
         found.setdefault("peer")
     if not found.keys() >= set(EVENT_NAMES):
@@ -45,10 +50,10 @@ def frame_names(machine: Machine, spec: Spec) -> tuple[str, ...]:
 def global_names(spec: Spec, role: str) -> dict[str, str]:
     """Return every name that all machines of a role see and none may bind, with what it is.
 
-    Settings, modules of rules, the roles it connects to, and what is built in.
+    Settings, modules of rules, the roles it connects to, and what is built in. Functions are none of them: they stand
+    before brackets, where no value can, so a value may share their names.
     """
-    found = dict.fromkeys(FUNCTIONS, "a built-in function")
-    found.update(dict.fromkeys(BUILT_IN_VALUES, "built in"))
+    found = dict.fromkeys(BUILT_IN_VALUES, "built in")
     found.update((partner, "a role it connects to") for partner in spec.connects.get(role, ()))
     found.update((module, "a module of rules") for module, _ in spec.rules)
     found.update((setting, "a setting") for setting in spec.settings)
@@ -56,7 +61,7 @@ def global_names(spec: Spec, role: str) -> dict[str, str]:
 
 
 def value_names(spec: Spec, role: str) -> tuple[str, ...]:
-    """Return the names seen everywhere that have a value: settings, roles one connects to, ``seed elapsed my``."""
+    """Return the names seen everywhere that have a value: settings, roles one connects to, what is built in."""
     return (*spec.settings, *spec.connects.get(role, ()), *BUILT_IN_VALUES)
 
 

@@ -14,19 +14,62 @@ from types import ModuleType
 from typing import Any
 
 from machines.checks.flow import machine_expressions
-from machines.expressions.operations import TOTAL
+from machines.expressions.functions import TOTAL
 from machines.expressions.spelling import calls
 from machines.library import rules_functions
 from machines.model import Call, Spec
-from machines.problems import Problems, near
+from machines.problems import Problems
 
 
 def check_rules(spec: Spec, rules: Mapping[str, ModuleType] | None, problems: Problems) -> None:
-    """A401 to A404: every rule called is there, and takes as many values as it is given.
+    """A401: a module of rules has no such rule.
 
-    Else the first session that comes there fails. Bad: ``tsuro.may_plce(table, player, tile)``. Mended:
-    ``tsuro.may_place(table, player, tile, x, y)``. A spec calls the functions that a module exports, by ``__all__`` or
-    by being public and defined there.
+    A spec calls the functions that a module exports, by __all__ or by being public and defined there. The first session
+    that came there would fail.
+
+    Bad, in server:
+
+        done: {return: tsuro.strat(players)}
+
+    Mended:
+
+        done: {return: tsuro.start(players)}
+
+    A402: a rule is given too many or too few values.
+
+    It would raise whenever it is called.
+
+    Bad, in server:
+
+        done: {return: tsuro.start()}
+
+    Mended:
+
+        done: {return: tsuro.start(players)}
+
+    A403: a rule is called of a module that the spec does not name.
+
+    Modules stand under 'rules', so that whoever runs a spec sees what code it calls.
+
+    Bad, in server:
+
+        done: {return: chess.start(players)}
+
+    Mended:
+
+        done: {return: tsuro.start(players)}
+
+    A404: a function is called that is not built in, or with too many or too few values.
+
+    Few functions are built in; the reference lists them. All else is a rule of a module, called with its name.
+
+    Bad, in server:
+
+        done: {return: count(players)}
+
+    Mended:
+
+        done: {return: len(players)}
     """
     functions = {name: rules_functions(module) for name, module in (rules or {}).items()}
     named = [name for name, _ in spec.rules]
@@ -35,12 +78,12 @@ def check_rules(spec: Spec, rules: Mapping[str, ModuleType] | None, problems: Pr
         if not dot:
             _check_built_in(call, problems)
         elif module not in named:
-            hint = near(module, named) or "name the module under 'rules'"
+            hint = problems.near("A403", module, named) or "name the module under 'rules'"
             problems.add(call.place, "A403", f"{call.path} is a rule of {module!r}, which 'rules' does not name", hint)
         elif module in functions:
             known = functions[module]
             if rule not in known:
-                hint = near(rule, known) or f"its rules: {', '.join(sorted(known)[:8]) or 'none'}"
+                hint = problems.near("A401", rule, known) or f"its rules: {', '.join(sorted(known)[:8]) or 'none'}"
                 problems.add(call.place, "A401", f"{module} has no rule {rule!r}", hint)
             else:
                 _check_count(call, known[rule], "A402", problems)
@@ -61,7 +104,7 @@ def _check_built_in(call: Call, problems: Problems) -> None:
     elif call.path in TOTAL:
         _check_count(call, TOTAL[call.path], "A404", problems)
     else:
-        hint = near(call.path, (*TOTAL, "gone")) or "a rule is called by its module: tsuro.deal(table)"
+        hint = problems.near("A404", call.path, (*TOTAL, "gone")) or "a rule is called by its module: tsuro.deal(table)"
         problems.add(call.place, "A404", f"no function {call.path!r} is built in", hint)
 
 

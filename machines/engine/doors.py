@@ -10,7 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from machines.effects import Note
-from machines.engine.frames import LOST, Accepting, Frame, Seat
+from machines.engine.frames import VANISHED, Accepting, Frame, Seat
 from machines.engine.steps import count_range, duration, peers
 from machines.engine.table import ACCEPT, ENTER, Node
 from machines.values import Peer, Record
@@ -40,19 +40,13 @@ def hear_seated(tree: Tree, frame: Frame, node: Node) -> None:
     """An open door hears those already seated, and whoever it awaits besides."""
     accept = node.accept
     assert accept is not None, "only an accept is looked at here"
-    seated = [tree.seats[peer.number] for peer in frame.slots[accept.slot]]
+    seated = [revived(tree, peer) for peer in frame.slots[accept.slot]]
     if node.awaits is not None:
         for peer in peers(node.awaits(frame.slots)):
-            if tree.seats[peer.number] not in seated:
-                seated.append(tree.seats[peer.number])
-    tree.let_go(frame)
-    for seat in seated:
-        tree.hold(frame, seat)
-        if seat.silent and not seat.inbox and not seat.closed_told:
-            seat.inbox.append((LOST, None, tree.now))
-        if seat.inbox:
-            tree.ready.append(seat)
-    frame.hears = tuple(seated)
+            seat = revived(tree, peer)
+            if seat not in seated:
+                seated.append(seat)
+    tree.hear(frame, tuple(seated))
 
 
 def count_seats(tree: Tree, frame: Frame, node: Node, accepting: Accepting) -> None:
@@ -88,7 +82,7 @@ def admit(tree: Tree, frame: Frame, seat: Seat) -> None:
     try:
         frame.slots[accept.peer_slot] = seat.peer
         child = tree.new_frame(accept.machine, accept.arguments(frame.slots), frame, seat.number)
-    except Exception as error:
+    except BaseException as error:
         frame.slots[:] = saved
         tree.failed(frame, error, f"admitting peer {seat.number}")
         return
@@ -141,7 +135,7 @@ def take_seat(tree: Tree, frame: Frame, child: Frame) -> None:
     try:
         hear_seated(tree, frame, node)
         count_seats(tree, frame, node, accepting)
-    except Exception as error:
+    except BaseException as error:
         tree.failed(frame, error, "seating")
 
 
@@ -159,7 +153,7 @@ def recount(tree: Tree, frame: Frame) -> None:
         try:
             hear_seated(tree, frame, frame.node)
             count_seats(tree, frame, frame.node, frame.accepting)
-        except Exception as error:
+        except BaseException as error:
             tree.failed(frame, error, "counting seats")
 
 
@@ -186,11 +180,50 @@ def refuse(tree: Tree, frame: Frame, why: str, level: str = "info") -> None:
         tree.drop(seat.peer, why)
 
 
-def sign_up_of(tree: Tree, frame: Frame) -> Frame | None:
-    """Return the sign-up that a frame belongs to, itself or one that called it, or None."""
+def boundary_of(tree: Tree, frame: Frame) -> Frame | None:
+    """Return the sign-up or started machine that a frame belongs to, itself or one that called it, or None.
+
+    Its faults never get out of that.
+    """
     at: Frame | None = frame
     while at is not None:
-        if is_sign_up(tree, at):
+        if at.detached or is_sign_up(tree, at):
             return at
         at = at.parent
     return None
+
+
+# -- seats of connections that came and went -------------------------------------------------------------------------
+
+SWEEP_MIN = 64  # so many seats may be gone before it is looked whether they are still of use
+
+
+def revived(tree: Tree, peer: Peer) -> Seat:
+    """Return a peer's seat, to be awaited; one that was given up is made again."""
+    seat = tree.seats[peer.number]
+    if seat is not VANISHED[seat.closed_told]:
+        return seat
+    told = seat.closed_told
+    seat = Seat(peer.number, tree.program.callers[0], seat.framer, accepted=True)
+    seat.peer = peer
+    seat.lost = seat.dropped = seat.deaf = True
+    seat.closed_told = told
+    tree.seats[peer.number] = seat
+    tree.vacant.append(peer.number)
+    return seat
+
+
+def sweep(tree: Tree) -> None:
+    """Give up the seats of connections that are gone and that nobody hears: a server may run for years.
+
+    Their numbers stay theirs. It is looked for only when twice as many are gone as were still of use last time.
+    """
+    left = []
+    for number in tree.vacant:
+        seat = tree.seats[number]
+        if seat.gone and not seat.inbox and seat.holder is None and (seat.dropped or not seat.more):
+            tree.seats[number] = VANISHED[seat.closed_told]
+        else:
+            left.append(number)
+    tree.vacant = left
+    tree.sweep_at = max(SWEEP_MIN, 2 * len(left))

@@ -16,10 +16,12 @@ from hashlib import blake2b
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from machines.model import Wire
 from machines.values import Peer, Rate, Record
+from machines.wire.framing import make_framer
 
 if TYPE_CHECKING:
-    from machines.engine.table import Node, Table
+    from machines.engine.table import Layer, Node, Table
     from machines.engine.tree import Tree
     from machines.wire.framing import Framer
 
@@ -38,8 +40,8 @@ class FailedError(Exception):
 class Seat:
     """One connection: its peer value, what it sent and nobody has read, and who hears it."""
 
-    __slots__ = ("accepted", "closed_told", "deaf", "dropped", "framer", "holder", "inbox", "inbox_bytes", "lost",
-                 "more", "noted", "paused", "peer", "role")  # fmt: skip
+    __slots__ = ("accepted", "closed_told", "deaf", "dropped", "framer", "holder", "inbox", "inbox_bytes", "lent_to",
+                 "lost", "more", "noted", "paused", "peer", "role", "wanted")  # fmt: skip
 
     def __init__(self, number: int, role: str, framer: Framer, *, accepted: bool) -> None:
         self.peer = Peer(number)
@@ -49,11 +51,13 @@ class Seat:
         self.inbox: list[tuple[str, Any, float]] = []  # a deque would cost each seat 600 bytes; this holds few
         self.inbox_bytes = 0
         self.holder: Frame | None = None  # the frame whose present state awaits it
+        self.lent_to: Frame | None = None  # the started machine that has it
+        self.wanted: tuple[Frame, ...] = ()  # who awaits it when it comes back
         self.dropped = False
         self.lost = False  # the network said so; what it sent before may still be unread
         self.closed_told = False  # somebody took its ``closed``
         self.deaf = False  # its bytes make no sense any more; it can still be written to
-        self.more = False  # its inbox is full and its framer may hold more
+        self.more = False  # its framer may hold more: its inbox is full, or it is cut only for whoever hears it
         self.paused = False
         self.noted = False  # that its messages are kept has been said once
 
@@ -71,6 +75,18 @@ class Seat:
     def silent(self) -> bool:
         """Whether nothing can come from it any more."""
         return self.lost or self.dropped or self.deaf
+
+
+def _vanished(*, told: bool) -> Seat:
+    seat = Seat(-1, "", make_framer(Wire()), accepted=True)
+    seat.lost = seat.dropped = seat.deaf = True
+    seat.closed_told = told
+    return seat
+
+
+# What stands in place of the seats of connections that came and went, by whether somebody took their ``closed``. They
+# are shared, so nobody may write to them: `machines.engine.doors.revived` makes a seat of its own of one.
+VANISHED = {told: _vanished(told=told) for told in (False, True)}
 
 
 class Moment:
@@ -105,9 +121,10 @@ class Frame:
     before is left. Made by `machines.engine.tree.Tree.new_frame` alone.
     """
 
-    __slots__ = ("_state", "accepting", "alive", "calls", "child", "deadline", "empty_told", "entered", "hears", "loop",
-                 "moments", "next", "node", "ordinal", "parent", "parked", "parked_for", "path_text", "question",
-                 "rates", "result", "serial", "slots", "standing", "table", "tally", "tree")  # fmt: skip
+    __slots__ = ("_state", "accepting", "alive", "calls", "child", "deadline", "detached", "empty_told", "entered",
+                 "hears", "host", "lent", "loop", "moments", "next", "node", "ordinal", "parent", "parked",
+                 "parked_for", "path_text", "question", "rates", "result", "serial", "slots", "standing", "started",
+                 "table", "tally", "tree")  # fmt: skip
 
     tree: Tree
     table: Table
@@ -130,6 +147,9 @@ class Frame:
     tally: dict[str, int] | None
     rates: dict[str, deque[float]] | None
     path_text: str | None
+    detached: bool | None  # whether it was started: nobody waits for it
+    host: Frame | None  # the started machine that it is, or is run by: it awaits what that one was lent, and no others
+    started: dict[int, Frame] | None  # what it started and has not ended
 
     # These are set before anybody asks for them, so `Tree.new_frame` leaves them out.
     next: int  # what the row just taken asks for: ENTER, STAY or AGAIN (see machines.engine.table)
@@ -137,6 +157,7 @@ class Frame:
     parked_for: int  # the slot of the name for which sign-ups are parked
     empty_told: bool  # whether ``closed`` told of an empty group since the state was entered
     entered: float  # when it was
+    lent: tuple[tuple[Seat, Frame | None], ...]  # of a started one: the seats it has, and which started one had them
     serial: int  # tells which of two clocks is the older
 
     @property
@@ -178,7 +199,27 @@ class Frame:
         return first
 
     def children(self) -> Iterator[Frame]:
-        """Yield the frames called from here, oldest first."""
+        """Yield the frames called or started from here, oldest first."""
+        yield from self.called()
+        if self.started is not None:
+            yield from list(self.started.values())
+
+    def running(self) -> int:
+        """Return how many machines that were started here have not ended."""
+        return len(self.started) if self.started is not None else 0
+
+    def live(self, name: str) -> tuple[list[Any], int]:
+        """Return the slots of the nearest machine around this one that has a live value of this name, and its place."""
+        at = self.parent
+        while at is not None:
+            place = at.table.live.get(name)
+            if place is not None:
+                return at.slots, place
+            at = at.parent
+        raise LookupError(f"no machine around {self.path} has a live value {name!r}; the checker should have said so")
+
+    def called(self) -> Iterator[Frame]:
+        """Yield the frames that this one waits for."""
         if self.child is not None:
             yield self.child
         if self.loop is not None:
@@ -255,7 +296,8 @@ class Loop:
     its own past left them: ``past[i]`` holds the items that it comes after, directly or through others.
     """
 
-    __slots__ = ("base", "done", "first", "index", "items", "offset", "past", "results", "running", "width")
+    __slots__ = ("after", "base", "before", "done", "first", "index", "items", "offset", "past", "results", "running",
+                 "views", "width")  # fmt: skip
 
     def __init__(self, items: tuple[Any, ...], width: int = 0, base: list[Any] = _NO_BASE) -> None:
         self.items = items
@@ -268,13 +310,19 @@ class Loop:
         self.results: dict[int, Any] = {} if width else _NONE_RUNNING
         self.done: set[int] = set() if width else _NONE_DONE
         self.past: list[frozenset[int]] = [] if width else _NONE_PAST
+        self.before: list[frozenset[int]] = [] if width else _NONE_PAST  # those of its past that it follows directly
+        # The names as an item that others follow saw them, and as its own result left them: each is folded once.
+        self.views: dict[int, list[Any]] = {} if width else _NONE_RUNNING
+        self.after: dict[int, list[Any]] = {} if width else _NONE_RUNNING
         if width:
             last_with: dict[int, int] = {}
             for index, item in enumerate(items):
                 peers = set(peers_in(item))
-                before = {last_with[peer] for peer in peers if peer in last_with}
-                self.past.append(frozenset(before).union(*(self.past[earlier] for earlier in before)))
+                before = frozenset(last_with[peer] for peer in peers if peer in last_with)
+                self.before.append(before)
+                self.past.append(before.union(*(self.past[earlier] for earlier in before)))
                 last_with.update(dict.fromkeys(peers, index))
+            self.views = dict.fromkeys(frozenset[int]().union(*self.before), _NO_BASE)
 
     def startable(self) -> int | None:
         """Return the first item that may start now, or None."""
@@ -303,3 +351,31 @@ def peers_in(value: Any, depth: int = 4) -> Iterator[int]:
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
             yield from peers_in(getattr(value, field.name), depth - 1)
+
+
+def is_within(frame: Frame, outer: Frame) -> bool:
+    """Whether ``outer`` is among the callers of ``frame``: the seat was lent, not shared."""
+    at = frame.parent
+    while at is not None:
+        if at is outer:
+            return True
+        at = at.parent
+    return False
+
+
+def layers(frame: Frame) -> Iterator[tuple[Frame, Layer]]:
+    """Yield what stands behind a frame's state, from the inside out: its state, its always, then the callers'."""
+    at: Frame | None = frame
+    waited_for = True
+    while at is not None:
+        if waited_for:  # behind a started machine stands no state, which may be any by now
+            yield at, at.node.layer
+        if at.table.always is not None:
+            yield at, at.table.always
+        waited_for = not at.detached
+        at = at.parent
+
+
+def last_layer(frame: Frame) -> Layer:
+    """Return the outermost layer that a frame itself has."""
+    return frame.table.always if frame.table.always is not None else frame.node.layer

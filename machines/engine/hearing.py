@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from machines.engine.frames import Frame, Seat, peers_in
+from machines.engine.frames import Frame, Seat, layers, peers_in
 from machines.engine.steps import peers
 from machines.engine.table import ACCEPT, Layer
-from machines.engine.tree import Tree, layers
+from machines.engine.tree import Tree
 from machines.model import Early
 
 Hearer = tuple[Frame, Layer]
@@ -31,7 +31,7 @@ def frames(tree: Tree) -> Iterator[Frame]:
 def leaves(tree: Tree) -> Iterator[Frame]:
     """Yield the frames that called nobody: those that wait."""
     for frame in frames(tree):
-        if next(frame.children(), None) is None:
+        if next(frame.called(), None) is None:
             yield frame
 
 
@@ -55,7 +55,9 @@ def hears(tree: Tree, frame: Frame, layer: Layer, seat: Seat, *, held: bool) -> 
     try:
         named = audience(frame.slots)
         return seat.peer in peers(named)
-    except Exception:  # a name not yet bound, or bound to no peer: then it hears nobody yet
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a name not yet bound, or bound to no peer: then it hears nobody yet
         return False
 
 
@@ -69,8 +71,19 @@ def hearers(tree: Tree, seat: Seat) -> Iterator[Hearer]:
             inner = False
         return
     for frame, layer in outward(tree):
+        # What is lent is heard by who has it; behind that stand, for messages, the `always` of who lent it.
+        lent = seat.lent_to
+        if frame.host is not lent and not (lent is not None and layer is frame.table.always and _around(lent, frame)):
+            continue
         if hears(tree, frame, layer, seat, held=False):
             yield frame, layer
+
+
+def _around(frame: Frame, other: Frame) -> bool:
+    at = frame.parent
+    while at is not None and at is not other:
+        at = at.parent
+    return at is not None
 
 
 def early_policy(tree: Tree, seat: Seat) -> Early:

@@ -80,8 +80,9 @@ def start_items(tree: Tree, frame: Frame, node: Node, loop: Loop) -> None:
         tree.steps += 1
         if tree.steps > SILENT_STEPS_MAX:
             raise FailedError(TOO_SILENT)
-        view = loop.base[:]
-        fold_into(tree, view, frame, loop, sorted(loop.past[index] & loop.results.keys()))
+        view = seen_by(tree, frame, loop, index)
+        if index in loop.views:
+            loop.views[index] = view[:]
         view[each.slot] = loop.items[index]
         if each.guard is not None and not each.guard(view):
             loop.done.add(index)
@@ -97,6 +98,35 @@ def start_items(tree: Tree, frame: Frame, node: Node, loop: Loop) -> None:
         frame.loop = None
         fold(tree, frame, loop, sorted(loop.results))
         tree.run_then(frame)
+
+
+def seen_by(tree: Tree, frame: Frame, loop: Loop, index: int) -> list[Any]:
+    """Return the names as an item sees them: those on entry, with the results of its past folded in item order.
+
+    Where all of its past up to one item is just what that item and its own past left, this is where it begins: so in
+    a chain of items each result is folded once, not once for each item behind it.
+    """
+    past = loop.past[index]
+    begin, folded = loop.base, frozenset[int]()
+    if frame.node.timeless:
+        for earlier in loop.before[index]:
+            known = loop.past[earlier] | {earlier}
+            if len(known) > len(folded) and min(past - known, default=earlier + 1) > earlier:
+                begin, folded = _left_by(tree, frame, loop, earlier), known
+    view = begin[:]
+    fold_into(tree, view, frame, loop, sorted((past - folded) & loop.results.keys()))
+    return view
+
+
+def _left_by(tree: Tree, frame: Frame, loop: Loop, index: int) -> list[Any]:
+    """Return the names as an item that is done left them to those that follow it."""
+    found = loop.after.get(index)
+    if found is None:
+        found = loop.views[index]
+        if index in loop.results:
+            fold_into(tree, found, frame, loop, [index])
+        loop.after[index] = found
+    return found
 
 
 def fold(tree: Tree, frame: Frame, loop: Loop, indices: list[int]) -> None:

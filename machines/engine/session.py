@@ -19,15 +19,16 @@ from math import inf
 from typing import Any
 
 from machines.effects import Effect, Heard, Note, Pause, Resume
-from machines.engine import doors, hearing
-from machines.engine.frames import FAULT, LOST, MESSAGE, Frame, Moment, Seat, Told, told
+from machines.engine import doors, hearing, inboxes, started
+from machines.engine.frames import FAULT, LOST, MESSAGE, Frame, Moment, Seat, Told, layers, told
 from machines.engine.table import ACCEPT, WAIT, Layer, Program, Reader
-from machines.engine.tree import Tree, layers
+from machines.engine.tree import Tree
 from machines.messages.bodies import MessageShape
 from machines.messages.shapes import Mismatch
+from machines.model import Frame as WireFrame
 from machines.values import Peer
 from machines.wire.codec import Malformed
-from machines.wire.framing import FrameError, make_framer
+from machines.wire.frames import Cut
 
 
 class Session(Tree):
@@ -37,13 +38,14 @@ class Session(Tree):
     reported as a `Heard` effect. Times are seconds on any clock that never goes back.
     """
 
-    __slots__ = ("watch",)
+    __slots__ = ("framed", "watch")
 
     def __init__(
         self, program: Program, *, seed: int = 0, my: Mapping[str, Any] | None = None, watch: bool = False
     ) -> None:
         super().__init__(program, seed, my or {})
         self.watch = watch
+        self.framed: WireFrame | None = None  # the frame of the message that is being read
 
     # -- inputs ------------------------------------------------------------------------------------------------------
 
@@ -60,9 +62,14 @@ class Session(Tree):
             self._new_seat(role, accepted=False)
         if program.per_connection:
             arguments = (self._new_seat(program.callers[0], accepted=True).peer,)
+        if program.refused:
+            self.end_failed(program.refused)
+            return self._done()
         try:
             self.root = self.new_frame("main", arguments, None, 0)
-        except Exception as error:
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                raise
             self.end_failed(f"main cannot start: {error}")
             return self._done()
         self.work.append(self.root)
@@ -94,7 +101,7 @@ class Session(Tree):
             if not seat.inbox and self._at_once(seat, chunk):
                 return self._done()
             seat.framer.feed(chunk)
-            self._cut(seat)
+            inboxes.cut(self, seat)
             self.ready.append(seat)
         return self._done(seat)
 
@@ -140,12 +147,13 @@ class Session(Tree):
         seat = self.seats[number]
         if not seat.lost and self.ended is None:
             seat.lost = True
+            self.left(seat)
             if not seat.dropped:
                 holder = seat.holder
                 if holder is not None and holder.node.kind == ACCEPT and holder.node.awaits is None:
-                    self._discard(seat)  # nobody will ever read it: its seat is freed now
+                    inboxes.discard(self, seat)  # nobody will ever read it: its seat is freed now
                     seat.deaf = True  # nor what its framer still holds
-                self._cut(seat)
+                inboxes.cut(self, seat)
                 self.ready.append(seat)
         return self._done(seat)
 
@@ -209,18 +217,22 @@ class Session(Tree):
             self.now = now
 
     def _done(self, changed: Seat | None = None) -> list[Effect]:
-        if self.work:
+        if self.work or self.starting:
             self.settle()
-        if self.ready or self.lonely:
+        if self.ready or self.lonely or self.endings:
             self._drain()
         if changed is not None and self.ended is None:
             self._breathe(changed)
+        if len(self.vacant) >= self.sweep_at:
+            doors.sweep(self)
         effects, self.effects = self.effects, []
         return effects
 
     def _breathe(self, seat: Seat) -> None:
         """Stop or go on reading from a peer, as its inbox fills or empties."""
         full = seat.more
+        if full and self.program.frames:  # these are cut only for whoever hears them
+            full = seat.framer.waiting >= self.program.wire.inbox_bytes_max
         if full and not seat.paused and not seat.silent:
             seat.paused = True
             self.effects.append(Pause(seat.number))
@@ -232,9 +244,11 @@ class Session(Tree):
     def _drain(self) -> None:
         """Settle, and let inboxes be read, until nobody has anything to do."""
         while self.ended is None:
-            if self.work:
+            if self.work or self.starting or self.rejoining:
                 self.settle()
-            if self.lonely:
+            if self.endings:
+                started.tell(self)
+            elif self.lonely:
                 frame, *others = self.lonely
                 self.lonely = tuple(others)
                 if frame.alive and frame.empty_told and frame.node.kind == WAIT:
@@ -242,6 +256,8 @@ class Session(Tree):
                     self._fault(frame, ".closed", None, "closed", "nobody is left in the group it awaits")
             elif self.ready:
                 seat = self.ready.pop(0)
+                if seat.more and not (seat.inbox or seat.dropped) and self.program.frames:
+                    inboxes.cut_one(self, seat)
                 if seat.inbox or seat.dropped:
                     self._new_event(fresh=bool(seat.inbox) and seat.inbox[0][0] != LOST)
                     if not self._take(seat):
@@ -249,10 +265,10 @@ class Session(Tree):
                             self.unheard += (seat.number,)
                     else:
                         if seat.more:
-                            self._cut(seat)
+                            inboxes.cut(self, seat)
                         if seat.paused:
                             self._breathe(seat)
-                        if seat.inbox:
+                        if seat.inbox or (seat.more and self.program.frames):
                             self.ready.append(seat)
             else:
                 return
@@ -269,65 +285,17 @@ class Session(Tree):
             self.failures = 0
 
     def _new_seat(self, role: str, *, accepted: bool) -> Seat:
-        seat = Seat(len(self.seats), role, make_framer(self.program.wire), accepted=accepted)
+        seat = Seat(len(self.seats), role, self.program.make_framer(), accepted=accepted)
         self.seats.append(seat)
         return seat
 
     # -- inboxes -----------------------------------------------------------------------------------------------------
 
-    def _cut(self, seat: Seat) -> None:
-        """Cut what has come into messages, as many as the inbox has room for; the rest stays bytes."""
-        if seat.dropped:
-            return
-        urgent = self.program.urgent[seat.role]
-        framer = seat.framer
-        inbox = seat.inbox
-        wire = self.program.wire
-        seat.more = False
-        while not seat.deaf:
-            if len(inbox) >= wire.inbox_messages_max or seat.inbox_bytes >= wire.inbox_bytes_max:
-                seat.more = True
-                return
-            try:
-                raw = framer.next()
-                if raw is None and seat.lost:
-                    raw = framer.finish()
-            except FrameError as error:
-                seat.deaf = True
-                self.effects.append(Note("warning", f"its bytes make no sense: {error}", seat.number))
-                seat.inbox.append((FAULT, "malformed", self.now))
-                break
-            if raw is None:
-                break
-            if urgent and self._overtakes(seat, raw, urgent):
-                if seat.dropped or self.ended is not None:
-                    return  # what it sent after that is nobody's
-                continue
-            seat.inbox.append((MESSAGE, raw, self.now))
-            seat.inbox_bytes += len(raw)
-        if seat.lost and not seat.closed_told and (not seat.inbox or seat.inbox[-1][0] != LOST):
-            if framer.partial:
-                self.effects.append(Note("info", "its last message is incomplete", seat.number))
-            seat.inbox.append((LOST, None, self.now))
-
-    def _pop(self, seat: Seat) -> None:
-        kind, payload, _ = seat.inbox.pop(0)
-        if kind == MESSAGE:
-            seat.inbox_bytes -= len(payload)
-
-    def _discard(self, seat: Seat) -> None:
-        """Throw away what nobody will read, and say so."""
-        unread = sum(1 for kind, _, _ in seat.inbox if kind != LOST)
-        if unread:
-            self.effects.append(Note("info", f"{unread} unread of it", seat.number))
-        seat.inbox.clear()
-        seat.inbox_bytes = 0
-
     def _take(self, seat: Seat) -> bool:
         """Let whoever hears a peer take the first thing in its inbox; return whether somebody did."""
         if seat.dropped:
             told = seat.closed_told and all(kind != LOST for kind, _, _ in seat.inbox)
-            self._discard(seat)
+            inboxes.discard(self, seat)
             if seat.holder is None or told:
                 return False
             seat.inbox.append((LOST, None, self.now))
@@ -335,8 +303,9 @@ class Session(Tree):
         holder = seat.holder
         if holder is None or (holder.node.kind == ACCEPT and holder.node.awaits is None):
             return self._take_unawaited(seat, holder, kind, payload)
-        self._pop(seat)
+        inboxes.pop(self, seat)
         if kind == MESSAGE:
+            self.framed = payload.frame if type(payload) is Cut else None
             try:
                 value = self.program.codec.decode(payload)
             except Malformed as error:
@@ -368,12 +337,13 @@ class Session(Tree):
     def _message(self, seat: Seat, holder: Frame, value: Any) -> None:
         """Read an awaited peer's message against the state and the layers behind it."""
         role = seat.role
+        frames = self.program.frames
         inner = True
         for frame, layer in layers(holder):
             readers = layer.readers.get(role)
             if readers and (inner or hearing.hears(self, frame, layer, seat, held=True)):
                 for reader in readers:
-                    holes = reader[1].read(value)
+                    holes = reader[1].read(value) if not frames or self._is_cut_as(reader[1]) else None
                     if holes is not None:
                         if not self._heard(frame, layer, reader, seat, holes):
                             self._fault(holder, ".invalid", seat, self._refused(reader[1].name, seat))
@@ -383,6 +353,10 @@ class Session(Tree):
         reason = "unknown" if known is None else "unexpected"
         self.effects.append(Note("warning", f"{reason}: {known or self._why_not(holder, role, value)}", seat.number))
         self._fault(holder, ".invalid", seat, reason)
+
+    def _is_cut_as(self, shape: MessageShape) -> bool:
+        """Whether a message has the frame that what is being read was cut by; nearly always both have none."""
+        return self.program.frames.get(shape.name) == self.framed
 
     def _refused(self, message: str, seat: Seat) -> str:
         """Return the reason why no branch of a message could be taken, and say so."""
@@ -403,7 +377,7 @@ class Session(Tree):
     def _report(self, seat: Seat, shape: MessageShape, holes: tuple[Any, ...]) -> None:
         self.effects.append(Heard(seat.number, shape.name, dict(zip(shape.holes, holes, strict=True))))
 
-    def _overtakes(self, seat: Seat, raw: bytes, urgent: tuple[MessageShape, ...]) -> bool:
+    def overtakes(self, seat: Seat, raw: bytes, urgent: tuple[MessageShape, ...]) -> bool:
         """Let a message declared urgent be taken at once, if it is one and somebody lists it now."""
         try:
             value = self.program.codec.decode(raw)
@@ -431,12 +405,12 @@ class Session(Tree):
         hearers = list(hearing.hearers(self, seat))
         if kind == LOST:
             if door is not None:
-                self._pop(seat)
+                inboxes.pop(self, seat)
                 self._lost(seat, door)
                 return True
             for frame, layer in hearers:
-                if ".closed" in layer.events:
-                    self._pop(seat)
+                if ".closed" in layer.events and frame.host is seat.lent_to:
+                    inboxes.pop(self, seat)
                     seat.closed_told = True
                     if not self.fire(frame, layer, layer.prefix + ".closed", seat.peer, "closed"):
                         self._fault(frame, ".closed", seat, "closed")
@@ -444,6 +418,7 @@ class Session(Tree):
             return False
         if kind == FAULT:
             return self._fault_unawaited(seat, hearers, payload)
+        self.framed = payload.frame if type(payload) is Cut else None
         if any(seat.role in layer.readers for _, layer in hearers):
             try:
                 value = self.program.codec.decode(payload)
@@ -451,9 +426,9 @@ class Session(Tree):
                 value = Malformed  # it fits no message; what it is will be said when somebody awaits the peer
             for frame, layer in hearers:
                 for reader in layer.readers.get(seat.role, ()):
-                    holes = reader[1].read(value) if value is not Malformed else None
+                    holes = reader[1].read(value) if value is not Malformed and self._is_cut_as(reader[1]) else None
                     if holes is not None:
-                        self._pop(seat)
+                        inboxes.pop(self, seat)
                         if not self._heard(frame, layer, reader, seat, holes):
                             self._mark(seat, self._refused(reader[1].name, seat))
                         return True
@@ -461,8 +436,8 @@ class Session(Tree):
 
     def _fault_unawaited(self, seat: Seat, hearers: list[hearing.Hearer], reason: str) -> bool:
         for frame, layer in hearers:
-            if ".invalid" in layer.events:
-                self._pop(seat)
+            if ".invalid" in layer.events and frame.host is seat.lent_to:
+                inboxes.pop(self, seat)
                 if not self.fire(frame, layer, layer.prefix + ".invalid", seat.peer, reason):
                     self._fault(frame, ".invalid", seat, reason)
                 return True
@@ -479,7 +454,7 @@ class Session(Tree):
                 seat.noted = True
                 self.effects.append(Note("debug", "a message nobody awaits yet is kept", seat.number))
             return False
-        self._pop(seat)
+        inboxes.pop(self, seat)
         if policy == "ignore":
             self.effects.append(Note("info", "a message nobody awaits is ignored", seat.number))
             return True
@@ -495,7 +470,7 @@ class Session(Tree):
         With no answer at all a sign-up loses its peer, and any other machine ends the session as failed.
         """
         peer = seat.peer if seat is not None else None
-        boundary = doors.sign_up_of(self, frame)
+        boundary = doors.boundary_of(self, frame)
         inner = True
         for holder, layer in layers(frame):
             heard = event in layer.events and (
@@ -506,6 +481,9 @@ class Session(Tree):
             inner = False
             if holder is boundary and (layer is holder.table.always or holder.table.always is None):
                 break
+        if boundary is not None and boundary.detached:
+            started.fell(self, boundary, f"nobody answers to {event[1:]} of {peer or 'its player'}: {why or reason}")
+            return
         if boundary is not None:
             doors.refuse(self, boundary, f"its sign-up ended: {reason}")
             return

@@ -6,7 +6,7 @@ puts the slots back if one raises. Names are resolved here, once: to a slot, a s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from operator import itemgetter
 from types import ModuleType
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from machines.expressions.evaluation import TOTAL, compile, fixed  # noqa: A004 (as in re.compile)
 from machines.library import rules_functions
 from machines.messages.bodies import MessageShape
-from machines.model import Binding, Call, Constant, Drop, Expression, Let, Name, Send, Sequence, Spec, Step
+from machines.model import Binding, Call, Constant, Drop, Expression, Let, Name, Send, Sequence, Spec, Start, Step
 from machines.values import FROZEN, Peer, Range, Rate, Record, freeze
 
 Slots = list[Any]
@@ -25,9 +25,19 @@ Action = Callable[[Slots], None]
 class Scope:
     """What a machine's expressions can name, and how each name is read."""
 
-    def __init__(self, spec: Spec, role: str, slot_of: Mapping[str, int], rules: Mapping[str, ModuleType]) -> None:
+    def __init__(
+        self,
+        spec: Spec,
+        role: str,
+        slot_of: Mapping[str, int],
+        rules: Mapping[str, ModuleType],
+        live: Collection[str] = (),
+        around: Collection[str] = (),
+    ) -> None:
         self.spec = spec
         self.role = role
+        self.live = live  # the machine's own live values, and those of machines around it
+        self.around = around
         self.slot_of = slot_of
         self.rules = rules
 
@@ -36,7 +46,11 @@ class Scope:
         text = name.name
         slot = self.slot_of.get(text)
         if slot is not None:
+            if text in self.live:  # a view of a loop's item does not have the present one
+                return lambda slots: slots[0].slots[slot]
             return itemgetter(slot)
+        if text in self.around:
+            return lambda slots: _read_live(slots[0], text)
         if text in self.spec.settings:
             return fixed(self.spec.settings[text].value)
         partners = self.spec.connects.get(self.role, ())
@@ -48,6 +62,8 @@ class Scope:
                 return lambda slots: slots[0].seed()
             case "elapsed":
                 return lambda slots: slots[0].elapsed()
+            case "running":
+                return lambda slots: slots[0].running()
             case "my":
                 return lambda slots: slots[0].tree.my
         raise LookupError(f"{name.place}: nothing is called {text!r}; the checker should have said so")
@@ -79,6 +95,11 @@ class Scope:
             return found if type(found) in FROZEN else freeze(found)
 
         return frozen
+
+
+def _read_live(frame: Any, name: str) -> Any:
+    slots, slot = frame.live(name)
+    return slots[slot]
 
 
 def _gone(slots: Slots, peer: Peer) -> bool:
@@ -135,6 +156,8 @@ def limit_of(value: Any) -> int | Rate:
 
 def compile_bindings(bindings: tuple[Binding, ...], scope: Scope) -> Action:
     """Return the closure that binds names; all right sides see the old values."""
+    if any(binding.target in scope.live or binding.target in scope.around for binding in bindings):
+        return _compile_live(bindings, scope)
     if len(bindings) == 1 and bindings[0].field is None:
         slot = scope.slot_of[bindings[0].target]
         value = scope.frozen(bindings[0].value)
@@ -157,6 +180,39 @@ def compile_bindings(bindings: tuple[Binding, ...], scope: Scope) -> Action:
     return bind
 
 
+def _compile_live(bindings: tuple[Binding, ...], scope: Scope) -> Action:
+    """Return the closure that binds names of which some are live; what it writes around it can be taken back."""
+    own = [binding for binding in bindings if binding.target not in scope.live and binding.target not in scope.around]
+    bind_own = compile_bindings(tuple(own), scope) if own else None
+    shared = [(b.target, scope.slot_of.get(b.target), scope.frozen(b.value)) for b in bindings if b not in own]
+
+    def bind(slots: Slots) -> None:
+        frame = slots[0]
+        values = [value(slots) for _, _, value in shared]
+        if bind_own is not None:
+            bind_own(slots)
+        for (name, slot, _), value in zip(shared, values, strict=True):
+            if slot is not None:
+                frame.tree.write_live(frame.slots, slot, value)
+            else:
+                frame.tree.write_live(*frame.live(name), value)
+
+    return bind
+
+
+def compile_start(start: Start, scope: Scope) -> Action:
+    """Return the closure that starts a machine."""
+    name = start.machine.path
+    arguments = start.machine.arguments or ()
+    values = [scope.frozen(argument) for argument in arguments]
+
+    def begin(slots: Slots) -> None:
+        frame = slots[0]
+        frame.tree.start_later(frame, name, tuple([value(slots) for value in values]))
+
+    return begin
+
+
 def compile_send(send: Send, scope: Scope, shapes: Mapping[str, MessageShape], at_hand: Value | None) -> Action:
     """Return the closure that sends. ``at_hand`` gives the peer that a bare ``send`` goes to."""
     if send.receivers is not None:
@@ -174,8 +230,8 @@ def _compile_message(call: Call, scope: Scope, shapes: Mapping[str, MessageShape
     arguments = call.arguments
     if arguments is None:
         arguments = tuple(Name(hole, call.place) for hole in shape.holes)
-    pack = shape.pack
     name = call.path
+    pack = shape.build if name in scope.spec.frames else shape.pack  # frames are written of plain lists
     if not arguments:
         constant = pack(())
 
@@ -213,6 +269,8 @@ def compile_steps(
         match step:
             case Let():
                 actions.append(compile_bindings(step.bindings, scope))
+            case Start():
+                actions.append(compile_start(step, scope))
             case Send():
                 actions.append(compile_send(step, scope, shapes, at_hand))
             case Drop():

@@ -18,16 +18,18 @@ from typing import Any, Final, Literal
 from transitions import Machine as TransitionsMachine
 from transitions.core import Event
 
-from machines.checks.flow import all_branches
+from machines.checks.flow import CALL_DEPTH_MAX, RoleFlow, all_branches, live_around
 from machines.checks.names import frame_names
 from machines.engine.steps import Action, Scope, Slots, Value, compile_bindings, compile_steps, duration, limit_of
 from machines.expressions.evaluation import compile_guard
+from machines.expressions.spelling import walk
 from machines.messages.bodies import MessageShape, compile_message
 from machines.messages.recognition import INT_DIGITS, Parse
 from machines.model import (
     Always,
     Answers,
     Branch,
+    Call,
     Choice,
     Expression,
     Goto,
@@ -44,6 +46,8 @@ from machines.model import (
     Step,
 )
 from machines.wire.codec import Codec
+from machines.wire.frames import PartsFramer
+from machines.wire.framing import Framer, make_framer
 
 UNSET = type("Unset", (), {"__repr__": lambda self: "<unset>", "__slots__": ()})()
 END = ".end"
@@ -129,7 +133,8 @@ class Node:
     """One compiled state."""
 
     __slots__ = ("accept", "asked", "awaits", "bind", "binds", "binds_then", "each", "entry", "kind", "layer",
-                 "moments", "name", "place", "run", "seconds", "state", "then", "timed", "within")  # fmt: skip
+                 "moments", "name", "place", "run", "seconds", "state", "then", "timed", "timeless",
+                 "within")  # fmt: skip
 
     def __init__(self, name: str, kind: Kind, layer: Layer, place: str) -> None:
         self.name = name
@@ -150,6 +155,7 @@ class Node:
             None  # question, names, values, answers
         )
         self.bind: Action | None = None  # what ``as`` binds of ``result``
+        self.timeless = True  # whether that is the same whenever it is asked
         self.each: CompiledEach | None = None
         self.accept: CompiledAccept | None = None
         self.then: Callable[..., bool] | None = None  # trigger of ``.then``
@@ -201,7 +207,7 @@ class Table:
     def __init__(self, machine: Machine, program: Program) -> None:
         self.name = machine.name
         self.first = next(iter(machine.states))
-        names = frame_names(machine, program.spec)
+        names = frame_names(machine, program.spec, program.live_around[machine.name])
         self.slot_of = {name: index for index, name in enumerate(names, start=1)}
         for name in ("result", *(["peer"] if any(state.accept for state in machine.states.values()) else [])):
             self.slot_of.setdefault(name, len(self.slot_of) + 1)
@@ -213,6 +219,8 @@ class Table:
         self.peer_slot = self.slot_of.get("peer", 0) if "peer" not in parameters else 0
         self.reason_slot = self.slot_of.get("reason", 0) if "reason" not in parameters else 0
         self.early = machine.early
+        self.live = {binding.target: self.slot_of[binding.target] for binding in machine.live}
+        self.first_live: Action | None = None  # what gives those their first values
         self.within: Value | None = None
         self.always: Layer | None = None
         self.standing: tuple[tuple[str, bool, Value], ...] = ()
@@ -235,7 +243,8 @@ class Program:
         self.wire = spec.wire
         self.rules = rules
         self.stock = stock
-        self.codec = Codec(spec.wire)
+        self.codec = Codec(spec.wire, spec.frames)
+        self.frames = spec.frames
         # Whether a message's bytes may be parsed past the codec: see `machines.messages.recognition.parser_of`.
         self.shallow_bytes = 2 * spec.wire.depth_max  # a text that is no longer is not nested too deep
         self.parses = spec.wire.framing != "text" and spec.wire.digits_max >= INT_DIGITS
@@ -260,9 +269,21 @@ class Program:
             )
             for seat_role in self.seat_roles
         }
+        # Why no session of it can be run, or nothing: the checker says so too, with the place.
+        flow = RoleFlow(spec, self.role)
+        self.refused = ""
+        if flow.circle:
+            self.refused = f"calls go in a circle: {' -> '.join(flow.circle)}"
+        elif len(flow.longest_chain()) > CALL_DEPTH_MAX:
+            self.refused = f"machines call one another more than {CALL_DEPTH_MAX} deep"
+        self.live_around = live_around(flow, union=True)
         self.tables: dict[str, Table] = {}
         for machine in self.role.machines.values():
             self.tables[machine.name] = Table(machine, self)
+
+    def make_framer(self) -> Framer:
+        """Return a framer for one connection."""
+        return PartsFramer(self.wire) if self.frames else make_framer(self.wire)
 
     def is_shallow(self, raw: bytes) -> bool:
         """Whether a JSON text is surely not nested deeper than the wire allows."""
@@ -281,7 +302,8 @@ class _Builder:
         self.machine = machine
         self.table = table
         self.program = program
-        self.scope = Scope(program.spec, program.role.name, table.slot_of, program.rules)
+        around = program.live_around[machine.name] - table.slot_of.keys()
+        self.scope = Scope(program.spec, program.role.name, table.slot_of, program.rules, table.live, around)
         self.rows: list[tuple[str, str, str | None, Guard | None, Action]] = []
         self.hidden = 0
 
@@ -292,6 +314,8 @@ class _Builder:
             table.always = self.layer("always:", always.answers, always.awaits, None)
             table.within = self.seconds(always.within) if always.within is not None else None
             table.standing = self.moments(always.answers)
+        if self.machine.live:
+            table.first_live = compile_bindings(self.machine.live, self.scope)
         for state in self.machine.states.values():
             table.nodes[state.name] = self.node(state)
         table.entrance = table.nodes[table.first]
@@ -403,6 +427,11 @@ class _Builder:
             node.asked = (state.ask.path, names, self.arguments(arguments), tuple(layer.answers))
         if state.bindings and state.accept is None:
             node.bind = compile_bindings(state.bindings, scope)
+            parts = [part for binding in state.bindings for part in walk(binding.value)]
+            node.timeless = not any(
+                (isinstance(part, Name) and part.name == "elapsed") or (isinstance(part, Call) and part.path == "gone")
+                for part in parts
+            )
         if state.each is not None:
             each = state.each
             node.each = CompiledEach(

@@ -10,15 +10,27 @@ follows silently from that is done here, by `Tree.settle`; `loops` has what an `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any
 
 from machines.effects import Ask, Cancel, Effect, Ended, Note
 from machines.effects import Drop as DropEffect
-from machines.effects import Send as SendEffect
-from machines.engine import doors, loops
-from machines.engine.frames import LOST, SILENT_STEPS_MAX, TOO_SILENT, FailedError, Frame, Moment, Seat, Transition
+from machines.engine import doors, loops, started
+from machines.engine.acting import NOBODY, Acting
+from machines.engine.frames import (
+    LOST,
+    SILENT_STEPS_MAX,
+    TOO_SILENT,
+    FailedError,
+    Frame,
+    Moment,
+    Seat,
+    Transition,
+    is_within,
+    last_layer,
+    layers,
+)
 from machines.engine.steps import duration, peers
 from machines.engine.table import ACCEPT, AGAIN, CALL, CHOICE, ENTER, FINAL, PASS, WAIT, Layer, Node, Places, Program
 from machines.values import NO_FIELDS, Peer, Record
@@ -29,12 +41,12 @@ _NO_SLOTS: list[Any] = []  # what a frame that is over has; nobody writes to it
 _NO_QUESTIONS: dict[int, Frame] = {}  # what a session has whose role asks nothing; nobody writes to it
 
 
-class Tree:
+class Tree(Acting):
     """A session without its inputs."""
 
-    __slots__ = ("asked", "earliest", "effects", "ended", "event_mark", "failures", "lonely", "my", "now", "over_limit",
-                 "program", "questions", "ready", "root", "seats", "seed", "serial", "speaker", "steps", "transitions",
-                 "undoable", "unheard", "work")  # fmt: skip
+    __slots__ = ("asked", "earliest", "ended", "endings", "event_mark", "failures", "lonely", "my", "now",
+                 "over_limit", "questions", "rejoining", "root", "seed", "serial", "speaker", "started", "steps",
+                 "sweep_at", "transitions", "unheard", "work")  # fmt: skip
 
     def __init__(self, program: Program, seed: int, my: Mapping[str, Any]) -> None:
         self.program = program
@@ -42,6 +54,8 @@ class Tree:
         self.my = Record(my) if my else NO_FIELDS
         self.now = 0.0
         self.seats: list[Seat] = []
+        self.vacant = NOBODY  # the numbers of seats that are gone and may be given up; see `doors.sweep`
+        self.sweep_at = doors.SWEEP_MIN
         self.root: Frame | None = None
         self.ended: Ended | None = None
         self.effects: list[Effect] = []
@@ -55,42 +69,18 @@ class Tree:
         # These two are nearly always empty, and as lists would take memory all the same.
         self.unheard: tuple[int, ...] = ()  # seats with something in their inbox that nobody would read so far
         self.lonely: tuple[Frame, ...] = ()  # frames that await a group in which nobody is left
+        self.started = 0  # machines that were started and have not ended
+        self.starting: tuple[started.Starting, ...] = ()
+        self.rejoining: tuple[Frame, ...] = ()  # who may hear peers that came back
+        self.endings: tuple[tuple[Frame, Any, str], ...] = ()  # who is to be told that what it started has ended
         self.steps = 0
         self.failures = 0
         self.serial = 0
         self.event_mark = 0
-        # What the running transition did and may have to take back: peers dropped, limits used (and whether a rate).
-        self.undoable: list[Seat | tuple[Frame, str, bool]] = []
+        # What the running transition did and may have to take back: peers dropped, limits used (and whether a rate),
+        # machines to start, live values of machines around it.
+        self.undoable: list[Seat | started.Starting | tuple[Frame, str, bool] | tuple[list[Any], int, Any]] = []
         self.transitions: list[Transition] = []
-
-    # -- what closures call ------------------------------------------------------------------------------------------
-
-    def send(self, receivers: Any, message: str, value: Any) -> None:
-        """Send a message to a peer or to each of a list; it is encoded once. Those gone are skipped with a note."""
-        if type(receivers) is Peer:  # by far the most frequent
-            seat = self.seats[receivers.number]
-            if not (seat.lost or seat.dropped):
-                self.effects.append(SendEffect(receivers.number, self.program.codec.pack(value), message))
-                return
-        framed: bytes | None = None
-        for peer in peers(receivers):
-            seat = self.seats[peer.number]
-            if seat.lost or seat.dropped:
-                self.effects.append(Note("info", f"{message} is not sent: the peer is gone", peer.number))
-                continue
-            if framed is None:
-                framed = self.program.codec.pack(value)
-            self.effects.append(SendEffect(peer.number, framed, message))
-
-    def drop(self, peer: Peer, why: str) -> None:
-        """Close a peer once all that was sent before is out; a second time is nothing."""
-        seat = self.seats[peer.number]
-        if not seat.dropped:
-            seat.dropped = True
-            self.undoable.append(seat)
-            self.effects.append(DropEffect(peer.number, why))
-            if seat.holder is not None:
-                self.ready.append(seat)
 
     # -- transitions -------------------------------------------------------------------------------------------------
 
@@ -124,8 +114,8 @@ class Tree:
                 try:
                     loops.fold(self, frame, frame.loop, sorted(frame.loop.results))
                     folded = slots[:]
-                except Exception:
-                    if not event.endswith(".failed"):
+                except BaseException as error:
+                    if isinstance(error, KeyboardInterrupt) or not event.endswith(".failed"):
                         raise
                     slots[:] = saved  # it is that fold which failed: the branch that answers goes without
             if type(places) is slice:
@@ -143,12 +133,18 @@ class Tree:
             while (node := table.nodes[frame._state]).kind == CHOICE:
                 if not node.then(frame, slots):  # type: ignore[misc]
                     raise FailedError(f"no branch of the choice at {node.place} may be taken")
-        except Exception as error:
+            code = frame.next
+            if code != ENTER:
+                if folded is not None:  # the loop goes on, and folds its results itself when all are there
+                    for index, value in enumerate(folded):
+                        if slots[index] is value:
+                            slots[index] = saved[index]
+                self._stay(frame, again=code == AGAIN)
+        except BaseException as error:
             self.take_back(frame, state, saved, mark)
             self.failed(frame, error, f"{event} in {state}", layer if event == layer.prefix + ".failed" else None)
             return True
         self.transitions.append((frame.parent, table.name, frame.ordinal, state, event, node.name))
-        code = frame.next
         if code == ENTER:
             self.leave(frame)
             frame.node = node
@@ -156,12 +152,6 @@ class Tree:
                 self._finish(frame)  # `settle` would do just that next
             else:
                 self.work.append(frame)
-        else:
-            if folded is not None:  # the loop goes on, and folds its results itself when all are there
-                for index, value in enumerate(folded):
-                    if slots[index] is value:
-                        slots[index] = saved[index]
-            self._stay(frame, again=code == AGAIN)
         return True
 
     def take_back(self, frame: Frame, state: str, saved: list[Any], mark: int) -> None:
@@ -169,29 +159,42 @@ class Tree:
         frame.slots[:] = saved
         frame._state = state
         del self.effects[mark:]
-        for done in self.undoable:
-            if isinstance(done, Seat):
-                done.dropped = False
-            else:
-                counter, key, rate = done
-                counter.uncount(key, rate=rate)
+        for done in reversed(self.undoable):
+            match done:
+                case Seat():
+                    done.dropped = False
+                case started.Starting():
+                    self.starting = tuple(other for other in self.starting if other is not done)
+                case Frame() as counter, str() as key, bool() as rate:
+                    counter.uncount(key, rate=rate)
+                case list() as slots, int() as slot, value:
+                    slots[slot] = value
         self.undoable.clear()
 
     def _stay(self, frame: Frame, *, again: bool) -> None:
-        """The state is kept: whom it awaits is looked at again, and with ``again`` its clocks start afresh."""
+        """The state is kept: whom it awaits is looked at again, and with ``again`` its clocks start afresh.
+
+        Raises what an expression raises; then nothing of it has happened.
+        """
         node = frame.node
+        clocks = frame.deadline, frame.moments, frame.serial if frame.deadline != inf else 0
+        asks = node.asked is not None and frame.question is None
         try:
             if again:
                 self.start_clocks(frame, node)
+            if asks:
+                self._ask(frame, node)
             if node.kind == WAIT:
                 if node.awaits is not None:
-                    self._register(frame, node, afresh=False)
-                if node.asked is not None and frame.question is None:
-                    self._ask(frame, node)
+                    self.register(frame, node, afresh=False)
             elif node.kind == ACCEPT:
                 doors.hear_seated(self, frame, node)
-        except Exception as error:
-            self.failed(frame, error, f"staying in {node.name}")
+        except BaseException:
+            frame.deadline, frame.moments, frame.serial = clocks
+            if asks and frame.question is not None:  # the question itself goes with the effects that are taken back
+                self.questions.pop(frame.question)
+                frame.question = None
+            raise
 
     def run_then(self, frame: Frame) -> None:
         """What a state does is done: take the first branch of ``then`` that may be taken."""
@@ -209,7 +212,7 @@ class Tree:
             while (node := frame.table.nodes[frame._state]).kind == CHOICE:
                 if not node.then(frame, slots):  # type: ignore[misc]
                     raise FailedError(f"no branch of the choice at {node.place} may be taken")
-        except Exception as error:
+        except BaseException as error:
             self.take_back(frame, state, saved, mark)
             self.failed(frame, error, f"after {state}")
             return
@@ -218,11 +221,16 @@ class Tree:
         frame.node = node
         self.work.append(frame)
 
-    def failed(self, frame: Frame, error: Exception, where: str, beyond: Layer | None = None) -> None:
+    def failed(self, frame: Frame, error: BaseException, where: str, beyond: Layer | None = None) -> None:
         """A frame cannot go on. The nearest ``failed`` branch answers; with none, the session ends as failed.
 
+        Nothing in here waits, so nothing is cancelled in here: a SystemExit, a GeneratorExit, even a cancellation comes
+        of a rule that raised it, and is a failure like any other. A KeyboardInterrupt is not told from the person's at
+        the keyboard, which the interpreter raises wherever it is; so it stops the program, whoever raised it.
         ``beyond`` is the frame's layer whose own ``failed`` branch is what failed: only those outside it are asked.
         """
+        if isinstance(error, KeyboardInterrupt):
+            raise error
         place = f"{frame.path} ({frame.node.place}, {where})"
         kind = "" if isinstance(error, FailedError) else f"{type(error).__name__}: "
         text = f"{kind}{error}".rstrip(": ")
@@ -238,6 +246,9 @@ class Tree:
                         return
                 if doors.is_sign_up(self, holder) and layer is last_layer(holder):
                     doors.refuse(self, holder, f"its sign-up failed: {text}", "error")
+                    return
+                if holder.detached and layer is last_layer(holder):
+                    started.fell(self, holder, f"{place}: {text}")
                     return
         self.end_failed(f"{place}: {text}")
 
@@ -264,7 +275,7 @@ class Tree:
         self.ended = ended
         self.work.clear()
         self.ready.clear()
-        self.lonely = ()
+        self.lonely = self.starting = self.rejoining = self.endings = ()
         if self.root is not None:
             self.abandon(self.root)
         if ended.failed is not None:
@@ -324,6 +335,8 @@ class Tree:
             frame.accepting = frame.parked = None
         frame.alive = False
         self.leave(frame)
+        if frame.detached:
+            started.give_back(self, frame)
 
     def close_pending(self, pending: Mapping[int, Frame]) -> None:
         """The door is shut: whoever was still signing up is closed."""
@@ -338,7 +351,11 @@ class Tree:
     def settle(self) -> None:
         """Run until every frame waits."""
         work = self.work
-        while work and self.ended is None:
+        while self.ended is None:
+            if self.starting or self.rejoining:
+                started.carry_on(self)
+            if not work:
+                return
             frame = work.pop()
             if not frame.alive:
                 continue
@@ -383,7 +400,7 @@ class Tree:
                 self.start_clocks(frame, node)
                 frame.empty_told = False
                 if node.awaits is not None:
-                    self._register(frame, node, afresh=True)
+                    self.register(frame, node, afresh=True)
                 if node.asked is not None:
                     self._ask(frame, node)
                 if self.unheard:
@@ -400,7 +417,7 @@ class Tree:
             if kind == ACCEPT:
                 doors.enter_accept(self, frame, node)
                 return
-        except Exception as error:
+        except BaseException as error:
             self.take_back(frame, frame._state, saved, mark)
             self.failed(frame, error, f"entering {node.name}")
             return
@@ -445,50 +462,59 @@ class Tree:
             self.earliest = min(self.earliest, self.now + seconds)
         return started
 
-    def _register(self, frame: Frame, node: Node, *, afresh: bool) -> None:
+    def register(self, frame: Frame, node: Node, *, afresh: bool) -> None:
         """Make the awaited peers' seats heard by this frame."""
         value = node.awaits(frame.slots)  # type: ignore[misc]
         if type(value) is Peer:
             seat = self.seats[value.number]
+            if seat.lost:
+                seat = doors.revived(self, value)
+            if frame.host is not seat.lent_to:
+                self.hear(frame, (seat,))
+                return
             if seat.holder is None and not frame.hears:
                 seat.holder = frame
                 frame.hears = (seat,)
             elif seat.holder is not frame or len(frame.hears) != 1:
-                self.let_go(frame)
-                self.hold(frame, seat)
-                frame.hears = (seat,)
-            if seat.inbox or seat.lost or seat.dropped or seat.deaf:
-                if (afresh or not seat.closed_told) and seat.silent and not seat.inbox:
+                self.hear(frame, (seat,))
+            if seat.inbox or seat.more or seat.lost or seat.dropped or seat.deaf:
+                if (afresh or not seat.closed_told) and seat.silent and not seat.inbox and not seat.more:
                     seat.inbox.append((LOST, None, self.now))
-                if seat.inbox:
+                if seat.inbox or seat.more:
                     self.ready.append(seat)
             return
-        group = tuple(self.seats[peer.number] for peer in peers(value))
-        self.let_go(frame)
-        for seat in group:
-            self.hold(frame, seat)
-            if seat.silent and not seat.inbox and not seat.closed_told:
-                seat.inbox.append((LOST, None, self.now))
-            if seat.inbox:
-                self.ready.append(seat)
-        frame.hears = group
-        if not frame.empty_told and all(seat.silent and not seat.inbox for seat in group):
+        group = tuple([doors.revived(self, peer) for peer in peers(value)])
+        self.hear(frame, group)
+        if not frame.empty_told and all(
+            seat.silent and not seat.inbox and not seat.more and frame.host is seat.lent_to for seat in group
+        ):
             frame.empty_told = True
             self.lonely += (frame,)
 
-    def let_go(self, frame: Frame) -> None:
-        """Give back every seat that a frame holds."""
+    def hear(self, frame: Frame, group: tuple[Seat, ...]) -> None:
+        """Let a frame hear these seats and no others; a loss that nobody was told is told it.
+
+        Raises FailedError, and changes nothing, if a call side by side with it hears one of them.
+        """
+        away = [seat for seat in group if frame.host is not seat.lent_to]
+        if away:
+            for seat in away:
+                started.want(seat, frame)
+            group = tuple([seat for seat in group if seat not in away])
+        for seat in group:
+            holder = seat.holder
+            if holder is not None and holder is not frame and holder.alive and not is_within(frame, holder):
+                raise FailedError(f"{holder.path} awaits peer {seat.number} already: side by side only one may")
         for seat in frame.hears:
             if seat.holder is frame:
                 seat.holder = None
-        frame.hears = ()
-
-    def hold(self, frame: Frame, seat: Seat) -> None:
-        """Let a frame hear a seat. Raises FailedError if a call side by side with it does."""
-        holder = seat.holder
-        if holder is not None and holder is not frame and holder.alive and not _within(frame, holder):
-            raise FailedError(f"{holder.path} awaits peer {seat.number} already: side by side only one may")
-        seat.holder = frame
+        frame.hears = group
+        for seat in group:
+            seat.holder = frame
+            if seat.silent and not seat.inbox and not seat.more and not seat.closed_told:
+                seat.inbox.append((LOST, None, self.now))
+            if seat.inbox or seat.more:
+                self.ready.append(seat)
 
     def _ask(self, frame: Frame, node: Node) -> None:
         question, names, values, answers = node.asked  # type: ignore[misc]
@@ -502,7 +528,7 @@ class Tree:
         at: Frame | None = frame
         while at is not None:  # the call that it decides in may have less time than the state
             deadline = min(deadline, at.deadline)
-            at = at.parent
+            at = at.parent if not at.detached else None
         seconds = deadline - self.now if deadline != inf else None
         self.effects.append(Ask(self.asked, question, arguments, answers, seconds))
 
@@ -529,7 +555,11 @@ class Tree:
         frame.deadline = inf
         frame.alive = True
         frame.child = frame.loop = frame.accepting = frame.parked = frame.moments = frame.standing = None
-        frame.question = frame.calls = frame.tally = frame.rates = frame.path_text = None
+        frame.question = frame.calls = frame.tally = frame.rates = frame.path_text = frame.detached = None
+        frame.started = None
+        frame.host = parent.host if parent is not None else None
+        if table.first_live is not None:
+            table.first_live(slots)
         if table.standing:
             frame.standing = self.moments(table.standing, frame.slots)
         return frame
@@ -537,7 +567,13 @@ class Tree:
     def _finish(self, frame: Frame) -> None:
         """A machine has returned: hand its value to whoever called it."""
         frame.alive = False
+        if frame.started is not None:
+            for child in list(frame.started.values()):
+                self.abandon(child)
         frame.slots = _NO_SLOTS  # its first is the frame itself: so it goes at once, not when the collector comes
+        if frame.detached:
+            started.returned(self, frame)
+            return
         parent = frame.parent
         if parent is None:
             self.end(Ended(frame.result, None))
@@ -573,33 +609,8 @@ class Tree:
                     loop.index = len(loop.items)
                 loops.next_item(self, parent, node, loop)
                 return
-        except Exception as error:
+        except BaseException as error:
             self.take_back(parent, parent._state, saved, mark)
             self.failed(parent, error, f"with what {frame.table.name} returned in {node.name}")
             return
         self.run_then(parent)
-
-
-def _within(frame: Frame, outer: Frame) -> bool:
-    """Whether ``outer`` is among the callers of ``frame``: the seat was lent, not shared."""
-    at = frame.parent
-    while at is not None:
-        if at is outer:
-            return True
-        at = at.parent
-    return False
-
-
-def layers(frame: Frame) -> Iterator[tuple[Frame, Layer]]:
-    """Yield what stands behind a frame's state, from the inside out: its state, its always, then the callers'."""
-    at: Frame | None = frame
-    while at is not None:
-        yield at, at.node.layer
-        if at.table.always is not None:
-            yield at, at.table.always
-        at = at.parent
-
-
-def last_layer(frame: Frame) -> Layer:
-    """Return the outermost layer that a frame itself has."""
-    return frame.table.always if frame.table.always is not None else frame.node.layer

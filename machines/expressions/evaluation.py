@@ -16,10 +16,10 @@ from typing import Any, Protocol
 
 from machines.expressions import closures
 from machines.expressions.closures import Evaluator, Guard, Part, constant
+from machines.expressions.functions import TOTAL, excepting
 from machines.expressions.operations import (
     ARITHMETIC,
     ORDERINGS,
-    TOTAL,
     OperandError,
     attribute,
     contains,
@@ -210,6 +210,6 @@ def _binary(sign: str, left: Part, right: Part, expression: Expression) -> Evalu
         return closures.calculation(_CALCULATE[sign], left, right, _located(ARITHMETIC[sign], expression))
     if sign == "in":
         return closures.membership(left, right, _located(contains, expression))
-    general = _located(ARITHMETIC[sign], expression)
+    general = _located(excepting if sign == "except" else ARITHMETIC[sign], expression)
     first, second = left.run, right.run
     return lambda slots: general(first(slots), second(slots))

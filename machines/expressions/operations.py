@@ -52,6 +52,11 @@ def typed_equal(left: Any, right: Any) -> bool:
     >>> typed_equal(True, 1), typed_equal((1, (2,)), (1.0, (2,))), typed_equal((True,), (1,))
     (False, True, False)
     """
+    return _equal(left, right, {})
+
+
+def _equal(left: Any, right: Any, found: dict[tuple[int, int], tuple[Any, Any]]) -> bool:
+    """Compare; ``found`` has the pairs of lists found equal, so that what stands in many places is compared once."""
     kind = type(left)
     if kind is type(right) and kind in DIRECT:
         same: bool = left == right
@@ -60,15 +65,21 @@ def typed_equal(left: Any, right: Any) -> bool:
         return True
     if kind is bool or type(right) is bool:
         return False
-    if isinstance(left, _LISTS):
-        if not isinstance(right, _LISTS) or len(left) != len(right):
-            return False
-        return all(map(typed_equal, left, right))
-    if isinstance(left, Mapping):
-        if not isinstance(right, Mapping) or len(left) != len(right):
-            return False
-        return all(key in right and typed_equal(item, right[key]) for key, item in left.items())
-    return bool(left == right)
+    lists = isinstance(left, _LISTS)
+    if not lists and not isinstance(left, Mapping):
+        return bool(left == right)
+    if not isinstance(right, _LISTS if lists else Mapping) or len(left) != len(right):
+        return False
+    pair = id(left), id(right)
+    if pair in found:
+        return True
+    if lists:
+        equal = all(_equal(item, other, found) for item, other in zip(left, right, strict=True))
+    else:
+        equal = all(key in right and _equal(item, right[key], found) for key, item in left.items())
+    if equal:
+        found[pair] = left, right
+    return equal
 
 
 def contains(item: Any, container: Any) -> bool:
@@ -299,9 +310,6 @@ def kind_of(value: Any) -> str:
         case _:
             return f"a rule's {type(value).__name__}"
 
-
-# The functions that are in the language itself and need no session. `len` takes one argument.
-TOTAL: dict[str, Callable[..., Any]] = {"len": length}
 
 ORDERINGS: dict[str, Callable[[Any, Any], bool]] = {
     "<": ordering(operator.lt),

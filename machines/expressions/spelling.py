@@ -5,7 +5,7 @@ and
 not
 == != < <= > >= in    one at a time: a < b < c is refused
 ..                    1..n - 1 is 1..(n - 1)
-+ -
++ - except
 *
 - (of one value)
 a.b  a[b]  f(a)       highest
@@ -27,7 +27,7 @@ COMPARED = 4
 RANGED = 5
 MINUS = 8
 POSTFIX = 9
-POWERS = {"or": 1, "and": 2, **dict.fromkeys(COMPARISONS, COMPARED), "..": RANGED, "+": 6, "-": 6, "*": 7}
+POWERS = {"or": 1, "and": 2, **dict.fromkeys(COMPARISONS, COMPARED), "..": RANGED, "+": 6, "-": 6, "except": 6, "*": 7}
 UNCHAINED = (COMPARED, RANGED)
 
 # -- tree to text ----------------------------------------------------------------------------------------------------

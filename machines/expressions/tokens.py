@@ -2,7 +2,7 @@
 
     row >= 0 and turn == player.name     name sign number word name sign name sign name end
 
-Words are ``true false null and or not in``; every other word, Python's own included, is a name. What another
+Words are ``true false null and or not in except``; every other word, Python's own included, is a name. What another
 language would write (``&&``, ``=``, ``"text"``) is told with our spelling and read on as if it had been written so;
 what we have no spelling for (``**``, ``/``, ``{``) ends the reading.
 """
@@ -17,7 +17,7 @@ from machines.expressions.operations import INTEGER_MAX
 
 Kind = Literal["name", "word", "number", "text", "sign", "end"]
 
-WORDS = frozenset({"true", "false", "null", "and", "or", "not", "in"})
+WORDS = frozenset({"true", "false", "null", "and", "or", "not", "in", "except"})
 
 
 class Token(NamedTuple):

@@ -64,6 +64,11 @@ def narrower(a: MessageShape | Shape, b: MessageShape | Shape, work: Work = ENDL
     return any(all(shape.take(value) is MISS for shape in inside) for value in tried)
 
 
+def fits_within(a: MessageShape | Shape, b: MessageShape | Shape, work: Work = ENDLESS) -> bool:
+    """Return whether all that is written as ``a``, in its own body, is shown to fit ``b``."""
+    return _within_any(_shapes(a)[0], _shapes(b), work)
+
+
 def _shapes(of: MessageShape | Shape) -> tuple[Shape, ...]:
     return of.shapes if isinstance(of, MessageShape) else (of,)
 

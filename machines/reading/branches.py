@@ -23,6 +23,7 @@ from machines.model import (
     Next,
     Return,
     Send,
+    Start,
     Stay,
     Step,
 )
@@ -31,7 +32,7 @@ from machines.reading.nodes import ListNode, MapNode, Node, ScalarNode
 from machines.reading.outline import Reading, inside, is_empty, joined, quoted, shown
 from machines.reading.settings import parse_rate
 
-STEPS = ("let", "send", "drop")  # in the order in which they are done
+STEPS = ("let", "start", "send", "drop")  # in the order in which they are done
 STAYING = ("stay", "again")
 BRANCH_KEYS = ("if", "limit", "do", *STEPS, "then", "return")
 
@@ -157,7 +158,7 @@ def read_limit(reading: Reading, node: Node) -> Expression:
 
 
 def read_steps(reading: Reading, node: MapNode, scope: Scope) -> tuple[Step, ...]:
-    """Return what a state or branch does, in order: ``let``, ``send``, ``drop``, or the list under ``do``."""
+    """Return what a state or branch does, in order: ``let start send drop``, or the list under ``do``."""
     found: list[Step] = []
     do = node.get("do")
     written = {key: node.get(key) for key in STEPS}
@@ -182,7 +183,11 @@ def _step(reading: Reading, name: str, node: Node, scope: Scope) -> tuple[Step, 
     match name:
         case "let":
             pairs = reading.mapping(node, "'let'", "like let: {count: count + 1}").pairs
-            return (Let(tuple(_binding(reading, key, value, scope) for key, value in pairs), node.place),)
+            return (Let(tuple(read_binding(reading, key, value, scope) for key, value in pairs), node.place),)
+        case "start":
+            nodes = node.items if isinstance(node, ListNode) else (node,)
+            calls = [(read_machine_call(reading, item, scope, "start"), item) for item in nodes]
+            return tuple(Start(call, item.place) for call, item in calls if call is not None)
         case "send":
             return _sends(reading, node, scope)
         case "drop":
@@ -191,7 +196,8 @@ def _step(reading: Reading, name: str, node: Node, scope: Scope) -> tuple[Step, 
             return ()  # told as an unknown key
 
 
-def _binding(reading: Reading, key: ScalarNode, value: Node, scope: Scope) -> Binding:
+def read_binding(reading: Reading, key: ScalarNode, value: Node, scope: Scope) -> Binding:
+    """Return what one pair under ``let``, ``as`` or ``live`` binds."""
     target, dot, field = key.text.partition(".")
     if dot:
         if target != "peer" or not scope.seats:
@@ -207,7 +213,7 @@ def _binding(reading: Reading, key: ScalarNode, value: Node, scope: Scope) -> Bi
 def read_bindings(reading: Reading, node: Node, scope: Scope) -> tuple[Binding, ...]:
     """Return what ``as`` binds of a call's result: a name for all of it, or a mapping of expressions over it."""
     if isinstance(node, MapNode):
-        return tuple(_binding(reading, key, value, scope) for key, value in node.pairs)
+        return tuple(read_binding(reading, key, value, scope) for key, value in node.pairs)
     name = read_name(reading, node, "'as'")
     return (Binding(name, None, Name("result", node.place), node.place),)
 

@@ -13,14 +13,14 @@ from difflib import get_close_matches
 
 from machines.expressions.parser import parse, parse_call
 from machines.model import Call, Constant, Expression, Mapped, Sequence, Setting
-from machines.problems import Place, Problems, near
+from machines.problems import Place, Problems
 from machines.reading.nodes import ListNode, MapNode, Node, ScalarNode
 from machines.reading.settings import parse_duration
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 # Words of the expression language: a name spelt like one could never be read.
-RESERVED = frozenset({"true", "false", "null", "and", "or", "not", "in", "never"})
+RESERVED = frozenset({"true", "false", "null", "and", "or", "not", "in", "except", "never"})
 
 # What other languages for state machines call it.
 _ELSEWHERE = {
@@ -92,10 +92,10 @@ class Reading:
     def text(self, node: Node, what: str) -> str | None:
         """Return a scalar's text; note a problem and return None for a list, a mapping or nothing."""
         if not isinstance(node, ScalarNode):
-            self.fault(node.place, "A112", f"{what} is one word or line, not {said(node)}")
+            self.fault(node.place, "A112", f"{what} is one word or line, not {said(node)}", "write it without brackets")
             return None
         if is_empty(node):
-            self.fault(node.place, "A113", f"{what} is missing")
+            self.fault(node.place, "A113", f"{what} is missing", "write it behind the colon")
             return None
         return node.text
 
@@ -131,9 +131,10 @@ class Reading:
     def unknown(self, place: Place, code: str, kind: str, word: str, known: Iterable[str], hint: str = "") -> None:
         """Note that a name is not declared, with the nearest that is, unless ``hint`` knows better."""
         known = tuple(known)
-        hint = hint or near(word, known)
+        hint = hint or self.problems.near(code, word, known)
         if not hint:
-            hint = f"there are: {', '.join(known)}" if 0 < len(known) <= 8 else ""
+            hint = f"there are: {', '.join(known[:8])}" if known else f"no {kind} is declared"
+            hint += f" and {len(known) - 8} more" if len(known) > 8 else ""
         self.fault(place, code, f"unknown {kind} {shown(word)}", hint)
 
     # -- expressions -------------------------------------------------------------------------------------------------

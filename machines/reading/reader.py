@@ -20,7 +20,9 @@ expressions, see `machines.expressions.parser`; rules that are not allowed have 
     A115  a name given twice                            A134  a role without main, or main with wrong parameters
     A116  a name that has a meaning of its own          A135  an 'each' that is not NAME in LIST
     A117  a machine run with too many or few values     A136  an 'extends' that can not be followed
-    A118  a message sent with too many or few values
+    A118  a message sent with too many or few values    A137  a frame that can not be cut, or not be written
+    A138  a property that says nothing                  A139  a problem accepted that can not be
+    A140  a change of what a spec below does not have
 """
 
 from __future__ import annotations
@@ -31,15 +33,18 @@ from typing import Any, get_args, get_type_hints
 
 from machines.model import Role, Setting, Spec, Wire
 from machines.problems import Place, Problems, near
+from machines.reading.accepted import read_accepted
+from machines.reading.frames import read_frames
 from machines.reading.messages import check_shapes, read_messages, read_types
 from machines.reading.nodes import ListNode, MapNode, Node, ScalarNode
 from machines.reading.outline import Reading, inside, is_empty, joined, shown
+from machines.reading.properties import read_properties
 from machines.reading.settings import WRITTEN, mistaken, parse_value
 from machines.reading.states import outline_machines, read_role
 
 TOP_KEYS = (
-    *("protocol", "title", "extends", "wire", "rules", "connects", "settings", "types"),
-    *("messages", "also", "urgent", "roles"),
+    *("protocol", "title", "extends", "part", "rename", "remove", "wire", "rules", "connects", "settings", "types"),
+    *("messages", "also", "urgent", "frames", "roles", "properties", "accepted"),
 )
 NEEDED = ("protocol", "connects", "messages", "roles")
 _PROTOCOL = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -76,10 +81,11 @@ def read(node: Node, file: str, problems: Problems) -> Spec:
         if role.name in reading.peers and role.name not in listeners and main is not None and main.parameters:
             text = f"main takes the connection it is run for, but nobody connects to {role.name}"
             reading.fault(main.place, "A134", text, "write it without brackets")
+    wire = _wire(reading, top.get("wire"))
     return Spec(
         protocol=protocol,
         title=(reading.text(title, "the title") if title is not None else None) or protocol,
-        wire=_wire(reading, top.get("wire")),
+        wire=wire,
         rules=_rules(reading, top.get("rules")),
         connects=connects,
         settings=settings,
@@ -88,6 +94,9 @@ def read(node: Node, file: str, problems: Problems) -> Spec:
         roles=read_roles,
         file=file,
         place=Place(file, 1, 1),
+        frames=read_frames(reading, top.get("frames"), messages, wire.framing),
+        accepted=read_accepted(reading, top.get("accepted"), (*messages, *settings, *types), read_roles),
+        properties=read_properties(reading, top.get("properties"), read_roles, messages),
     )
 
 
@@ -113,7 +122,7 @@ def _wire(reading: Reading, node: Node | None) -> Wire:
     found: dict[str, Any] = {}
     for key, value in body.pairs:
         name = key.text
-        if name not in limits and name not in ("framing", "early"):
+        if name not in limits and name not in ("framing", "early", "line_end"):
             continue
         text = reading.text(value, f"the value of '{name}'")
         if text is None:

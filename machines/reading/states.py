@@ -12,12 +12,27 @@ import re
 from dataclasses import replace
 from typing import cast, get_args
 
-from machines.model import Accept, Always, Answers, Call, Choice, Constant, Each, Early, Machine, Moment, Role, State
+from machines.model import (
+    Accept,
+    Always,
+    Answers,
+    Binding,
+    Call,
+    Choice,
+    Constant,
+    Each,
+    Early,
+    Machine,
+    Moment,
+    Role,
+    State,
+)
 from machines.problems import Place, near
 from machines.reading.branches import (
     STAYING,
     STEPS,
     Scope,
+    read_binding,
     read_bindings,
     read_choice,
     read_machine_call,
@@ -29,7 +44,7 @@ from machines.reading.nodes import ListNode, MapNode, Node, ScalarNode
 from machines.reading.outline import MachineOutline, Reading, inside, joined, quoted, shown
 
 FAULTS = ("timeout", "invalid", "closed")  # what 'fault' stands for
-EVENTS = ("receive", *FAULTS, "fault", "failed", "connected", "after", "every")
+EVENTS = ("receive", *FAULTS, "fault", "failed", "connected", "ended", "after", "every")
 WAITS = ("await", "within", *EVENTS)
 CALLS = ("run", "accept", "ask")
 ALWAYS_KEYS = WAITS
@@ -67,7 +82,7 @@ def outline_machines(reading: Reading, role: str, node: MapNode) -> dict[str, Ma
             reading.fault(key.place, "A115", text, "a machine has one set of parameters")
             continue
         states = tuple(k.text for k, _ in value.pairs) if isinstance(value, MapNode) else ()
-        found[name] = MachineOutline(parameters, tuple(s for s in states if s not in ("always", "early")))
+        found[name] = MachineOutline(parameters, tuple(s for s in states if s not in ("always", "early", "live")))
     return found
 
 
@@ -124,9 +139,13 @@ def _machine(reading: Reading, role: str, name: str, key: ScalarNode, node: Node
     scope = Scope(role, name, outline.states, "")
     always: Always | None = None
     states: dict[str, State] = {}
+    live: tuple[Binding, ...] = ()
     for state_key, value in body.pairs:
         if state_key.text == "always":
             always = _always(reading, value, scope)
+        elif state_key.text == "live":
+            pairs = reading.mapping(value, "'live'", "like live: {names: []}").pairs
+            live = tuple(read_binding(reading, name_key, first, scope) for name_key, first in pairs)
         elif state_key.text != "early":
             if reading.name(state_key, "a state") and state_key.text in STAYING:
                 reading.fault(state_key.place, "A116", f"{state_key.text!r} is a word for what is next, no state")
@@ -134,7 +153,7 @@ def _machine(reading: Reading, role: str, name: str, key: ScalarNode, node: Node
     if isinstance(node, MapNode) and not states:
         reading.fault(key.place, "A113", f"the machine {name!r} has no state", "it starts in its first state")
     early = read_early(reading, body.get("early"))
-    return Machine(name, role, outline.parameters or (), always, states, early, key.place)
+    return Machine(name, role, outline.parameters or (), always, states, early, key.place, live)
 
 
 def _always(reading: Reading, node: Node, scope: Scope) -> Always:
@@ -261,7 +280,7 @@ def _check_keys(reading: Reading, key: ScalarNode, keys: dict[str, Place]) -> No
         for word in words:
             if word in keys and not any(other in keys for other in needed):
                 text = f"'{word}' has no meaning without {quoted(needed, 'or')}"
-                reading.fault(keys[word], "A122", text, hint)
+                reading.fault(keys[word], "A122", text, hint or f"add {quoted(needed, 'or')}, or leave it out")
 
     only_with(("if",), ("each",), "write the state as a list of branches")
     only_with(("until", "parallel"), ("each",))
@@ -336,6 +355,7 @@ def _answers(reading: Reading, node: MapNode, scope: Scope, *, asks: bool, accep
         # What failed is over, so there is nothing to stay with; only a door is still open.
         failed=choice("failed", replace(scope, stays=accepts)),
         connected=choice("connected", replace(scope, stays_unsaid=True)),
+        ended=choice("ended"),
         seated=choice("seated", replace(scope, stays_unsaid=True, seats=True)),
         after=_moments(reading, node, scope, "after"),
         every=_moments(reading, node, scope, "every"),
@@ -361,7 +381,7 @@ def _receive(reading: Reading, node: MapNode, scope: Scope, *, asks: bool) -> di
             heard = (*others, scope.role) if asks else others  # an answer of the player is the role's own message
             if not any(sender in heard for sender in outline.senders):
                 text = f"{scope.role} never hears {key.text}: it is sent by {joined(outline.senders, 'or')}"
-                hint = f"{scope.role} is connected with {joined(others)}" if others else ""
+                hint = f"{scope.role} is connected with {joined(others)}" if others else "nobody is connected with it"
                 reading.fault(inside(key), "A120", text, hint)
         found[key.text] = read_choice(reading, value, replace(scope, event=key.text))
     return found

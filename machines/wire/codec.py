@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -21,7 +21,8 @@ import msgspec
 
 from machines.messages.scalars import INT_MAX, INT_MIN
 from machines.messages.shapes import Mismatch, shown
-from machines.model import Wire
+from machines.model import Frame, Wire
+from machines.wire.frames import Cut, packer
 from machines.wire.framing import make_framer
 
 _ALL_ZEROS: Final = bytes.maketrans(b"123456789", b"0" * 9)
@@ -43,18 +44,22 @@ class Codec:
     ``decode(raw)`` returns the value of one frame's payload: of JSON, or for ``framing: text`` the text. It raises
     Malformed. ``encode(value)`` returns the payload of a value that a message built; it raises Mismatch for a text
     with a lone surrogate, and for ``framing: text`` also if the value is no text or has a line end in it.
-    ``pack(value)`` returns it framed too: the bytes to write.
+    ``pack(value)`` returns it framed too: the bytes to write. ``packs`` has what does so for the messages, by name,
+    that have a frame of their own; ``decode`` takes those too.
     """
 
-    __slots__ = ("decode", "encode", "pack")
+    __slots__ = ("decode", "encode", "pack", "packs")
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: Wire, frames: Mapping[str, Frame] = {}) -> None:
         text = wire.framing == "text"
         self.decode: Callable[[bytes], Any] = _decode_text if text else _decoder(wire.depth_max, wire.digits_max)
+        if frames:
+            self.decode = _decode_cut
+        self.packs = {message: packer(frame, wire) for message, frame in frames.items()}
         encode: Callable[[Any], bytes] = _encode_text if text else _encode_json
         self.encode = encode
         wrap = make_framer(wire).wrap
-        ends_with_newline = wire.framing in ("json", "lines")
+        ends_with_newline = wire.framing in ("json", "lines") and wire.line_end == "lf"
         self.pack: Callable[[Any], bytes] = _pack_line if ends_with_newline else lambda value: wrap(encode(value))
 
 
@@ -174,6 +179,14 @@ def _pack_line(value: Any) -> bytes:
         return _encode(value) + b"\n"
     except UnicodeEncodeError:
         return _encode_json(value)  # which says what is wrong
+
+
+def _decode_cut(raw: bytes) -> Any:
+    if type(raw) is not Cut:
+        return _decode_text(raw)
+    if raw.why:
+        raise Malformed(raw.why)
+    return raw.value
 
 
 def _decode_text(raw: bytes) -> str:

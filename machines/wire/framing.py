@@ -95,7 +95,7 @@ def make_framer(wire: Wire) -> Framer:
         case "json":
             return JsonFramer(wire.message_bytes_max, wire.depth_max)
         case "lines" | "text":
-            return LineFramer(wire.message_bytes_max)
+            return LineFramer(wire.message_bytes_max, b"\r\n" if wire.line_end == "crlf" else b"\n")
         case "length":
             return LengthFramer(wire.message_bytes_max)
 
@@ -305,10 +305,11 @@ class JsonFramer:
 class LineFramer:
     """Cuts at newlines. The limit counts the bytes before the newline, a carriage return included."""
 
-    __slots__ = ("_buffer", "_bytes_max", "_error", "_position")
+    __slots__ = ("_buffer", "_bytes_max", "_end", "_error", "_position")
 
-    def __init__(self, bytes_max: int) -> None:
+    def __init__(self, bytes_max: int, end: bytes = b"\n") -> None:
         self._bytes_max = bytes_max
+        self._end = end  # what is written; both ends are read
         self._buffer: bytes | bytearray = b""
         self._position = 0  # No newline stands before it.
         self._error: FrameError | None = None
@@ -369,11 +370,10 @@ class LineFramer:
         """Return what only the end of the stream ends; see `Framer.finish`."""
         return self._take(len(self._buffer)) or None
 
-    @staticmethod
-    def wrap(payload: bytes) -> bytes:
+    def wrap(self, payload: bytes) -> bytes:
         """Return the bytes to write; see `Framer.wrap`."""
         assert b"\n" not in payload, "a message of a line framing holds a newline"
-        return payload + b"\n"
+        return payload + self._end
 
     def _take(self, end: int) -> bytes:
         buffer = self._buffer

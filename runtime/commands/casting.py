@@ -127,17 +127,21 @@ def narrow(spec: Spec, server: Role, count: int) -> dict[str, str]:
 def unhurried(spec: Spec, client: str, given: Mapping[str, str]) -> dict[str, str]:
     """Return the settings, as text, that give a person time: limits of a program's few seconds are too short.
 
-    Those are the settings that limit a question to the client's player, and another role's wait for an answer to
-    one. None that is ``given`` already, and none that is long enough.
+    Those are the settings that limit a question to the player, or a call in which there is one, and another role's
+    wait for an answer to one. The player is the client's, and that of the roles with a session for each connection
+    that it connects to. None that is ``given`` already, and none that is long enough.
     """
-    asking = [state for state in _parts(spec.roles[client], State) if state.ask is not None]
-    answers = {message for state in asking for message in state.answers.receive}
+    deciding = [client, *(name for name in spec.connects[client] if spec.roles[name].machines["main"].parameters)]
+    asking = {name: _asking(spec.roles[name]) for name in deciding}
+    answers = {
+        message for states in asking.values() for state in states if state.ask for message in state.answers.receive
+    }
     found: dict[str, str] = {}
-    for role in spec.roles.values():
+    for role in sorted(spec.roles.values(), key=lambda role: role.name not in deciding):
         for state in _parts(role, State):
             # The wait of another role is longer than the question, as it has to hold the journey there and back.
-            seconds, text = (PERSON_SECONDS, "5 min") if role.name == client else (PERSON_SECONDS + 60, "6 min")
-            asked = state in asking if role.name == client else not answers.isdisjoint(state.answers.receive)
+            seconds, text = (PERSON_SECONDS, "5 min") if role.name in deciding else (PERSON_SECONDS + 60, "6 min")
+            asked = state in asking.get(role.name, ()) or not answers.isdisjoint(state.answers.receive)
             match state.within:
                 case Name(name) if asked and name in spec.settings and name not in given:
                     setting = spec.settings[name]
@@ -146,6 +150,24 @@ def unhurried(spec: Spec, client: str, given: Mapping[str, str]) -> dict[str, st
                 case _:
                     pass
     return found
+
+
+def _asking(role: Role) -> list[State]:
+    """Return the states of a role that ask its player, or call a machine in which it is asked."""
+    machines: set[str] = set()
+    while True:
+        states = {
+            name: [
+                state
+                for state in machine.states.values()
+                if state.ask is not None or (state.run is not None and state.run.path in machines)
+            ]
+            for name, machine in role.machines.items()
+        }
+        grown = {name for name, found in states.items() if found}
+        if grown == machines:
+            return [state for found in states.values() for state in found]
+        machines = grown
 
 
 def _accepts(server: Role) -> Iterator[Accept]:

@@ -1,70 +1,158 @@
-"""``accord check``: all problems of specs, in file order."""
+"""``accord check``: all problems of specs, in file order; of those without any, whether the roles fit each other."""
 
 from __future__ import annotations
 
-from typing import Any
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
 
-from machines.checks.checker import check as problems_of
+from cyclopts import Parameter
+
+from machines.checks.accepted import Allowed, in_vain, part
+from machines.checks.checker import judge
+from machines.exploring.findings import Verdict
 from machines.library import RulesError, SpecNotFound, load, rules_modules
-from machines.problems import Problem, SpecError
-from runtime.commands.faults import OK, PROBLEMS, CommandError
+from machines.model import Spec
+from machines.problems import SpecError
+from runtime.commands.exploring import CLIENTS, LIMIT, QUEUE, Bounds, Clients, Limit, Queue, explored
+from runtime.commands.faults import OK, PROBLEMS, UNDETERMINED, CommandError
 from runtime.commands.options import Json, Rules, SpecName, are_modules, is_spec
-from runtime.commands.output import note, put, put_json
+from runtime.commands.output import note, put
+from runtime.commands.reports import Format, Report, Told, as_json, as_junit, as_sarif, text_lines
+from runtime.escaping import harmless
+
+FormatOption = Annotated[Format, Parameter(name="--format", help="How it is told; --json is --format json.")]
+Output = Annotated[Path | None, Parameter(name=["--output", "-o"], help="A file to write instead of standard output.")]
+_STYLES = {"problem": "bold red", "source": "dim", "caret": "bold green", "accepted": "yellow"}
 
 
-def check(*specs: SpecName, rules: Rules = [], json: Json = False) -> int:  # noqa: B006 (cyclopts makes a new list)
-    """Report every problem of one or more specs, a line each: FILE:LINE:COLUMN: CODE what (what to do).
+def check(
+    *specs: SpecName,
+    rules: Rules = [],  # noqa: B006 (cyclopts makes a new list)
+    clients: Clients = CLIENTS,
+    queue: Queue = QUEUE,
+    limit: Limit = LIMIT,
+    json: Json = False,
+    format: FormatOption = "text",  # noqa: A002 (it is the option's name)
+    output: Output = None,
+) -> int:
+    """Report every problem of one or more specs: FILE:LINE:COLUMN: CODE what (what to do), and the line it stands in.
 
-    Exit code 0 if there is none, 2 if there is one. Nothing is run but the specs' rules modules are imported.
+    A spec without problems is then explored: all its roles together, with every move that a player may make, every
+    limit that may pass and every connection that may be lost. What is found has the shortest trace to it. A problem
+    that the spec accepts, with a reason, is listed as such. `accord explain CODE` says what a code means.
+    Exit code 0 if nothing is found, 2 if something is, 3 if a bound was met before all was looked at. Nothing is run
+    but the specs' rules modules are imported.
     """
     if not specs:
         raise CommandError("check needs a spec: accord check SPEC...")
     are_modules(rules)
-    found: list[dict[str, Any]] = []
-    bad = missing = 0
+    form: Format = "json" if json else format
+    bounds = Bounds(clients, queue, limit)
+    reports: list[Report] = []
+    lines: list[str] = []
     for name in specs:
-        try:
-            problems = _problems(name, rules)
-        except (SpecNotFound, RulesError) as error:
-            bad += 1
-            missing += 1
-            found.append({"spec": name, "problems": [], "error": str(error)})
-            note(f"accord: {error}")
-            continue
-        bad += bool(problems)
-        found.append({"spec": name, "problems": [_told(problem) for problem in problems]})
-        if not json:
-            for problem in problems:
-                put(str(problem))
-    if json:
-        put_json({"ok": not bad, "specs": found})
-    elif not bad:
-        note(f"no problems in {', '.join(specs)}")
+        report = _checked(name, rules, bounds)
+        reports.append(report)
+        if report.error is not None:
+            note(f"accord: {report.error}")
+        if form == "text":
+            if output is None:
+                _print(text_lines(report))
+            else:
+                lines += [harmless(line) for _, line in text_lines(report)]
+            for line in report.verdict.summary() if report.verdict is not None else ():
+                note(f"{name}: {line}")
+    if form != "text":
+        lines.append(_written(form, reports))
+    if output is not None:
+        _save(output, lines)
     else:
-        count = sum(len(spec["problems"]) for spec in found)
-        told = [f"{count} problem{'' if count == 1 else 's'}"] if count else []
-        if missing:
-            told.append(f"{missing} spec{'' if missing == 1 else 's'} not checked")
-        note(", ".join(told))
-    return PROBLEMS if bad else OK
+        for line in lines:
+            put(line)
+    if form == "text":
+        note(_summary(specs, reports))
+    states = {report.state for report in reports}
+    return PROBLEMS if "wrong" in states else UNDETERMINED if "unknown" in states else OK
 
 
-def _problems(name: str, rules: list[str]) -> tuple[Problem, ...]:
+def _checked(name: str, rules: list[str], bounds: Bounds) -> Report:
     try:
         is_spec(name)
         spec = load(name, rules=rules)
-        return tuple(problems_of(spec, rules_modules(spec, rules)))
+        problems, allowed = judge(spec, rules_modules(spec, rules))
+    except (SpecNotFound, RulesError) as error:
+        return Report(name, error=str(error))
     except SpecError as error:
-        return error.problems
+        return Report(name, tuple(map(Told, error.problems)))
+    accepted = tuple(Told(one.problem, reason=one.by.reason) for one in allowed)
+    if problems or not bounds.clients:
+        return Report(name, tuple(map(Told, problems)), accepted)
+    return _with_verdict(name, spec, allowed, accepted, explored(spec, rules, bounds))
 
 
-def _told(problem: Problem) -> dict[str, Any]:
-    place = problem.place
-    return {
-        "file": place.file,
-        "line": place.line,
-        "column": place.column,
-        "code": problem.code,
-        "text": problem.text,
-        "hint": problem.hint,
-    }
+def _with_verdict(
+    name: str, spec: Spec, allowed: list[Allowed], accepted: tuple[Told, ...], verdict: Verdict
+) -> Report:
+    """Return the report of an exploration: what the spec accepts of its findings is listed apart."""
+    told: list[Told] = []
+    left = []
+    for finding in verdict.findings:
+        problem = finding.problem(spec.place)
+        _, by = part(spec, [problem])
+        if by:
+            allowed = [*allowed, *by]
+            accepted = (*accepted, Told(problem, finding, by[0].by.reason))
+        else:
+            told.append(Told(problem, finding))
+            left.append(finding)
+    if not verdict.beyond:  # else it may be there, only further on
+        told += map(Told, in_vain(spec, allowed, lambda code: code.startswith("A5")))
+    return Report(name, tuple(told), accepted, replace(verdict, findings=tuple(left)))
+
+
+def _print(lines: Iterable[tuple[str, str]]) -> None:
+    """Write lines for people, in colours if a person sees them on a terminal that has some."""
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        for _, line in lines:
+            put(line)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False, soft_wrap=True)
+    for style, line in lines:
+        console.print(Text(harmless(line), style=_STYLES.get(style, "")))
+
+
+def _written(form: Format, reports: list[Report]) -> str:
+    import msgspec
+
+    from machines.values import plain
+
+    if form == "junit":
+        return as_junit(reports)
+    if form == "json":
+        return msgspec.json.encode(plain(as_json(reports))).decode()
+    from runtime.cli import program_version
+
+    return msgspec.json.encode(as_sarif(reports, program_version())).decode()
+
+
+def _save(file: Path, lines: list[str]) -> None:
+    try:
+        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{file} can not be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def _summary(specs: tuple[str, ...], reports: list[Report]) -> str:
+    count = sum(told.problem.count for report in reports for told in report.problems)
+    missing = sum(report.error is not None for report in reports)
+    told = [f"{count} problem{'' if count == 1 else 's'}"] if count else []
+    if missing:
+        told.append(f"{missing} spec{'' if missing == 1 else 's'} not checked")
+    return ", ".join(told) if told else f"no problems in {', '.join(specs)}"

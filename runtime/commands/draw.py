@@ -1,23 +1,29 @@
-"""``accord draw``: the machines of specs as pictures."""
+"""``accord draw``: specs, and runs of them, as pictures and as diagrams in text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from diagrams.pictures import PictureError, render, stale, write
-from diagrams.states import machine_dot, stems
+from diagrams.album import FORMATS, Drawing, Kind, album, scenario_forms
+from diagrams.coverage import Coverage, painted
+from diagrams.labels import distinct, stem
+from diagrams.pictures import PictureError, stale, write
+from diagrams.sequences.dot import scenario_dot
+from diagrams.states import dot, stems
+from diagrams.tracing import flow
 from machines.library import shipped
 from machines.model import Spec
 from machines.problems import near
 from runtime.commands.faults import FAILED, OK, CommandError
 from runtime.commands.options import Json, Rules, SpecName, are_modules, looked_at
-from runtime.commands.output import put, put_json
+from runtime.commands.output import note, put, put_json
+from runtime.recording import Run, recorded
 
-FORMATS = ("svg", "png", "dot")
+UNKNOWN_TOLD_MAX = 5  # transitions of a journal that the spec does not have
 
 
 def draw(
@@ -30,48 +36,64 @@ def draw(
         str | None,
         Parameter(
             name="--format",
-            help="One or several of svg, png and dot, with commas between; svg if left out. DOT is always written too: "
-            "it is what --check compares.",
+            help="One or several of svg, png, dot, txt (sequences as characters), mmd (Mermaid) and puml (PlantUML), "
+            "with commas between; svg if left out. DOT is always written too: it is what --check compares.",
         ),
     ] = None,
-    role: Annotated[str | None, Parameter(help="Only the machines of this role.")] = None,
+    kind: Annotated[
+        str | None,
+        Parameter(help="One or several of states, overview and sequences, with commas between; all if left out."),
+    ] = None,
+    role: Annotated[str | None, Parameter(help="Only what is of this role.")] = None,
     machine: Annotated[str | None, Parameter(help="Only machines of this name.")] = None,
+    journal: Annotated[
+        list[Path],
+        Parameter(
+            consume_multiple=True,
+            negative=(),
+            help="Draw runs instead, from their journals: what was said and when, violations in red, and the state "
+            "diagrams with how often each arrow was taken in all of them.",
+        ),
+    ] = [],  # noqa: B006 (cyclopts makes a new list)
+    session: Annotated[int, Parameter(help="Which session of a journal to tell, where a role runs several.")] = 0,
     check: Annotated[
         bool,
         Parameter(help="Write nothing; exit 1 if pictures in the folder are missing or not of the specs as they are."),
     ] = False,
-    rules: Rules = [],  # noqa: B006 (cyclopts makes a new list)
+    rules: Rules = [],  # noqa: B006
     json: Json = False,
 ) -> int:
-    """Draw a state diagram of each machine of each spec; what is written is listed on standard output."""
-    asked = tuple(dict.fromkeys(part.strip() for part in (format_ or "").split(",") if part.strip()))
+    """Draw state diagrams, overviews and sequence diagrams of specs; what is written is listed on standard output."""
+    asked = words(format_, FORMATS, "--format")
     formats = tuple(dict.fromkeys((*(asked or ("svg",)), "dot")))
-    wrong = [part for part in formats if part not in FORMATS]
-    if wrong:
-        raise CommandError(f"--format {wrong[0]!r} is none of {', '.join(FORMATS)}")
+    kinds = [Kind(word) for word in words(kind, list(Kind), "--kind") or list(Kind)]
     if check and (role or machine):
         raise CommandError("--check looks at all pictures of a spec: leave --role and --machine out")
+    if check and journal:
+        raise CommandError("--check compares pictures of specs, not of runs: leave --journal out")
     if all_ and specs:
         raise CommandError("draw takes either specs or --all, not both")
     names = shipped() if all_ else specs
     if not names:
         raise CommandError("draw needs specs, or --all for the shipped ones: accord draw SPEC... -o FOLDER")
+    if journal and len(names) != 1:
+        raise CommandError("--journal needs the one spec that ran: accord draw SPEC --journal FILE...")
     are_modules(rules)
     loaded = [looked_at(name, rules) for name in names]
     if check:
-        faults = [fault for spec in loaded for fault in _stale(spec, out, asked)]
+        faults = [fault for spec in loaded for fault in _stale(spec, out, asked, kinds)]
         if json:
             put_json({"ok": not faults, "stale": faults})
         else:
             for fault in faults:
                 put(fault)
         return FAILED if faults else OK
-    try:
-        paths = [path for spec in loaded for path in _drawn(spec, out, formats, role, machine)]
-    except PictureError as error:
-        raise CommandError(f"a picture cannot be drawn: {error}", FAILED) from error
-    except OSError as error:
-        raise CommandError(f"{error.filename or out}: {error.strerror or error}") from error
+    if journal:
+        drawings = _of_runs(loaded[0], names[0], journal, kinds, session, rules)
+        drawings = [drawing for drawing in drawings if machine is None or drawing.machine in ("", machine)]
+    else:
+        drawings = [drawing for spec in loaded for drawing in _chosen(spec, kinds, role, machine)]
+    paths = written(drawings, out, formats)
     if json:
         put_json({"written": [str(path) for path in paths]})
     else:
@@ -80,37 +102,109 @@ def draw(
     return OK
 
 
-def _stale(spec: Spec, folder: Path, forms: Sequence[str]) -> list[str]:
+def written(drawings: Iterable[Drawing], folder: Path, formats: Sequence[str]) -> list[Path]:
+    """Write drawings into a folder; return the paths.
+
+    Raises:
+        CommandError: one cannot be drawn, or the folder cannot be written.
+    """
+    try:
+        return write(drawings, folder, formats)
+    except PictureError as error:
+        raise CommandError(f"a picture cannot be drawn: {error}", FAILED) from error
+    except OSError as error:
+        raise CommandError(f"{error.filename or folder}: {error.strerror or error}") from error
+
+
+def words(given: str | None, known: Sequence[str], option: str) -> tuple[str, ...]:
+    """Return the words of an option that takes several with commas between, each once.
+
+    Raises:
+        CommandError: one is not known.
+    """
+    given_words = tuple(dict.fromkeys(part.strip() for part in (given or "").split(",") if part.strip()))
+    wrong = [word for word in given_words if word not in known]
+    if wrong:
+        raise CommandError(f"{option} {wrong[0]!r} is none of {', '.join(known)}")
+    return given_words
+
+
+def _stale(spec: Spec, folder: Path, forms: Sequence[str], kinds: Sequence[Kind]) -> list[str]:
     """Return what is wrong with a spec's pictures: their DOT, and for each of ``forms`` whether they are there."""
-    faults = stale(spec, folder)
+    faults = stale(spec, folder, kinds)
+    drawings = album(spec, kinds)
     if any(fault.endswith(".dot is missing") for fault in faults):
-        drawn = [path for stem in stems(spec).values() for path in folder.glob(f"{stem}.*g")]
+        drawn = [path for drawing in drawings for path in folder.glob(f"{drawing.stem}.*g")]
         if drawn:
             faults.append(
                 f"{len(drawn)} pictures of {spec.protocol} cannot be compared without their DOT, because their bytes "
                 "depend on Graphviz's version: accord draw writes it beside them"
             )
-    paths = [folder / f"{stem}.{form}" for stem in stems(spec).values() for form in forms if form != "dot"]
+    there = [(drawing, form) for drawing in drawings for form in forms if form not in ("dot", "txt")]
+    there += [(drawing, "txt") for drawing in drawings if "txt" in forms and "txt" in drawing.forms]
+    paths = [folder / f"{drawing.stem}.{form}" for drawing, form in there]
     return faults + [f"{path.name} is missing" for path in paths if not path.is_file()]
 
 
-def _drawn(spec: Spec, folder: Path, formats: Sequence[str], role: str | None, machine: str | None) -> list[Path]:
-    if role is None and machine is None:
-        return write(spec, folder, formats)
+def _chosen(spec: Spec, kinds: Sequence[Kind], role: str | None, machine: str | None) -> list[Drawing]:
     if role is not None and role not in spec.roles:
         raise CommandError(f"{spec.protocol} has no role {role!r}: {near(role, spec.roles) or ', '.join(spec.roles)}")
-    keys = [key for key in stems(spec) if role in (None, key[0]) and machine in (None, key[1])]
-    if not keys:
-        named = sorted({key[1] for key in stems(spec) if role in (None, key[0])})
-        raise CommandError(
-            f"{spec.protocol} has no machine {machine!r}: {near(machine or '', named) or ', '.join(named)}"
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for key in keys:
-        dot = machine_dot(spec, *key)
-        for form in formats:
-            path = folder / f"{stems(spec)[key]}.{form}"
-            path.write_bytes(dot.encode() if form == "dot" else render(dot, "png" if form == "png" else "svg"))
-            paths.append(path)
-    return paths
+    named = sorted({key[1] for key in stems(spec) if role in (None, key[0])})
+    if machine is not None and machine not in named:
+        raise CommandError(f"{spec.protocol} has no machine {machine!r}: {near(machine, named) or ', '.join(named)}")
+    return [
+        drawing for drawing in album(spec, kinds) if role in (None, drawing.role) and machine in (None, drawing.machine)
+    ]
+
+
+# -- runs ------------------------------------------------------------------------------------------------------------
+
+
+def _of_runs(
+    spec: Spec, name: str, journals: Sequence[Path], kinds: Sequence[Kind], session: int, rules: Sequence[str]
+) -> list[Drawing]:
+    """Return the drawings of runs: each run's own sequence, and for each role that ran its machines with the counts."""
+    runs = [recorded(path, name, session=session, rules=rules) for path in journals]
+    drawings: list[Drawing] = []
+    if Kind.SEQUENCES in kinds:
+        named = distinct([f"{stem(path.name.removesuffix('.jsonl'))}-run" for path in journals])
+        drawings += [_sequence(run, called) for run, called in zip(runs, named, strict=True)]
+    if Kind.STATES in kinds:
+        for role in spec.roles:
+            of_role = [run for run in runs if run.role == role]
+            if of_role:
+                drawings += _covered(spec, role, of_role)
+    return drawings
+
+
+def _sequence(run: Run, called: str) -> Drawing:
+    forms = scenario_forms(lambda: run.scenario)
+    return Drawing(Kind.SEQUENCES, run.role, "", called, lambda: scenario_dot(run.scenario, {}), forms)
+
+
+def _covered(spec: Spec, role: str, runs: Sequence[Run]) -> list[Drawing]:
+    coverage = Coverage(spec, role)
+    for run in runs:
+        coverage.add(run.taken)
+    for taken, count in list(coverage.unknown.items())[:UNKNOWN_TOLD_MAX]:
+        path, state, event, to = taken
+        note(f"not drawn: {count} times {event} in {path}: {state}, to {to}: {spec.protocol} has no such branch")
+    sessions = sum(run.sessions for run in runs)
+    heading = (
+        f"{_some(len(runs), 'journal')}, {_some(sessions, 'session')}: {coverage.lines()} in all machines of {role}"
+    )
+    drawings = []
+    for machine in spec.roles[role].machines:
+        links = {other: f"{called}-coverage" for (of, other), called in stems(spec).items() if of == role}
+
+        def made(machine: str = machine, links: dict[str, str] = links) -> str:
+            drawn = flow(spec, role, machine)
+            return dot(drawn, spec.protocol, links, painted(drawn, coverage, heading))
+
+        called = links[machine]
+        drawings.append(Drawing(Kind.STATES, role, machine, called, made, {}))
+    return drawings
+
+
+def _some(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -10,7 +10,6 @@ from cyclopts import Parameter
 from machines.effects import Ended
 from machines.library import load
 from machines.values import plain
-from runtime.client import join as join_role
 from runtime.commands.casting import unhurried
 from runtime.commands.faults import FAILED, OK, CommandError
 from runtime.commands.options import (
@@ -39,6 +38,7 @@ from runtime.commands.results import result_lines
 from runtime.commands.running import journal as opened_journal
 from runtime.commands.running import journal_path, run
 from runtime.journal import Journal
+from runtime.own_roles import can_be_own, join_with
 from runtime.players import check_kind, default_kind, open_player
 
 PlayerKind = Annotated[
@@ -71,6 +71,9 @@ def join(
 ) -> int:
     """Connect a role to a server and play until its protocol ends.
 
+    A further role that it connects to, and that no --to gives the address of, is started for it if it may stand alone:
+    the remote AI of santorini-relay, with the same player.
+
     Exit code 0 if the protocol came to its end, 1 if the run failed, 4 if nobody listens there.
     """
     overridden = settings_of(settings)
@@ -79,7 +82,8 @@ def join(
     chosen = chosen_role(loaded_spec, role, connecting, "connects to another")
     targets = loaded_spec.connects[chosen]
     addresses = {targets[0]: address_of(address)} | addresses_of(to, targets)
-    for missing in (target for target in targets if target not in addresses):
+    own = [target for target in targets if target not in addresses and can_be_own(loaded_spec, target)]
+    for missing in (target for target in targets if target not in addresses and target not in own):
         raise CommandError(f"{chosen} connects to {missing} too: give its address with --to {missing}=HOST:PORT")
     kind = player or default_kind(loaded_spec)
     check_kind(kind, loaded_spec)
@@ -88,11 +92,12 @@ def join(
         loaded_spec = load(spec, overridden, rules)
     number = seed_of(seed)
     made = program(loaded_spec, chosen, rules)
+    own_programs = [program(loaded_spec, target, rules) for target in own]
     my = {"name": name}
 
     async def take_part(book: Journal | None) -> Ended:
         async with open_player(kind, spec=loaded_spec, name=name, seed=number) as decider:
-            return await join_role(made, addresses, decider, seed=number, my=my, journal=book)
+            return await join_with(made, own_programs, addresses, decider, seed=number, my=my, journal=book)
 
     with (
         log_shown(log, as_json=log_json),

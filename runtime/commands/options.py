@@ -97,7 +97,7 @@ def is_spec(name: str) -> None:
     """
     if name not in shipped():
         with suppress(OSError, ValueError):  # what is no path at all is told of when it is looked for
-            if Path(name).is_dir():
+            if name and Path(name).is_dir():
                 raise SpecNotFound(f"{name} is a directory: name the YAML file of a spec, or a shipped one")
 
 

@@ -12,13 +12,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from runtime.escaping import harmless
+
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
 def put(text: str = "") -> None:
-    """Write a line of the result."""
+    """Write a line of the result; control characters are escaped."""
     try:
-        print(text, flush=True)
+        print(harmless(text), flush=True)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -39,8 +41,8 @@ def put_json(value: Any) -> None:
 
 
 def note(text: str) -> None:
-    """Tell the person something that is not part of the result."""
-    print(text, file=sys.stderr, flush=True)
+    """Tell the person something that is not part of the result; control characters are escaped."""
+    print(harmless(text), file=sys.stderr, flush=True)
 
 
 def table(rows: Iterable[Sequence[str]]) -> list[str]:
@@ -66,7 +68,15 @@ class JsonLines(logging.Formatter):
         line |= {name: plain(value) for name, value in vars(record).items() if name not in self._known}
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return msgspec.json.encode(line).decode()
+        return harmless(msgspec.json.encode(line).decode())
+
+
+class LogLines(logging.Formatter):
+    """Log records for people: ``level: text``, control characters escaped."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return a record as a line, and lines of its traceback if it has one."""
+        return harmless(super().format(record))
 
 
 @contextmanager
@@ -76,7 +86,7 @@ def log_shown(level: str, *, as_json: bool, without: str | None = None) -> Itera
     What the logger ``without`` says is left out.
     """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines() if as_json else logging.Formatter("%(levelname)s: %(message)s"))
+    handler.setFormatter(JsonLines() if as_json else LogLines("%(levelname)s: %(message)s"))
     handler.addFilter(lambda record: record.name != without)
     logger = logging.getLogger("accord")
     level_before, propagated_before = logger.level, logger.propagate

@@ -159,5 +159,12 @@ def _lines(chosen: Cast, result: GameResult) -> list[str]:
         lines += result_lines(chosen.spec, result.ended)
     for name, ended in result.sessions.items():
         lines += [f"{name}: {line}" for line in result_lines(chosen.spec, ended)]
-    lines += [f"{outcome.name} failed: {outcome.failed}" for outcome in result.players if outcome.failed is not None]
+    lines += [f"{outcome.name} failed: {_why(outcome.failed)}" for outcome in result.players if outcome.failed]
     return lines
+
+
+def _why(failed: str) -> str:
+    """Return why a player's own session failed, as short as a line of a result should be; ``--json`` has it whole."""
+    _, _, answerless = failed.partition(" has no answer to ")
+    reason = answerless.partition(": ")[2] or failed
+    return reason.removeprefix("the player failed: ").partition("; the connection is closed, so")[0]

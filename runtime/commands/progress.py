@@ -22,6 +22,7 @@ from machines.wire.codec import Codec, Malformed
 from machines.wire.framing import make_framer
 from runtime.arena import Seated
 from runtime.commands.output import note
+from runtime.escaping import harmless
 from runtime.players import companions
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class Progress:
         if self._live is not None:
             from rich.text import Text
 
-            self._live.update(Text("\n".join([self._board, "", *self._lines]).strip("\n")))
+            self._live.update(Text(harmless("\n".join([self._board, "", *self._lines])).strip("\n")))
 
     def _shown(self, message: str, holes: Mapping[str, Any]) -> str | None:
         for shown in self._views:

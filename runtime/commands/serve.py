@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from typing import Annotated, Any
 
@@ -37,6 +38,7 @@ from runtime.commands.running import journal as opened_journal
 from runtime.commands.running import journal_path, run
 from runtime.journal import Journal
 from runtime.players import check_kind, default_kind, open_player
+from runtime.server import ADDRESS_MAX
 from runtime.server import serve as serve_role
 
 
@@ -47,6 +49,9 @@ def serve(
     role: Role = None,
     host: Annotated[str, Parameter(help="The address to listen on; 0.0.0.0 for all of this machine's.")] = "127.0.0.1",
     port: Annotated[int, Parameter(help="The port to listen on; 0 for any that is free.")] = 0,
+    per_address: Annotated[
+        int, Parameter(help="Connections that one address may have open at once; more are turned away.")
+    ] = ADDRESS_MAX,
     to: To = [],  # noqa: B006 (cyclopts makes a new list)
     player: Annotated[str | None, Parameter(help="Who decides, if this role asks; see accord show SPEC.")] = None,
     name: Annotated[str, Parameter(help="What my.name is in the spec.")] = "server",
@@ -68,6 +73,8 @@ def serve(
     """
     if not 0 <= port <= 65535:
         raise CommandError(f"--port {port} is not within 0..65535")
+    if per_address < 1:
+        raise CommandError(f"--per-address {per_address} is less than 1: nobody could connect")
     overridden = settings_of(settings)
     loaded_spec = loaded(spec, overridden, rules)
     chosen = chosen_role(loaded_spec, role, loaded_spec.listeners(), "listens")
@@ -92,7 +99,10 @@ def serve(
             elif not quiet:
                 note(f"{loaded_spec.protocol}: {chosen} listens on {where}, seed {number}")
 
-        async with open_player(kind, spec=loaded_spec, name=name, seed=number) as decider:
+        open_one = partial(open_player, kind, spec=loaded_spec, name=name)
+        # Several at one terminal would be asked at once; any other kind decides for one session only.
+        apart = made.per_connection and kind != "human"
+        async with nullcontext() if apart else open_one(seed=number) as decider:
             return await serve_role(
                 made,
                 host,
@@ -101,8 +111,10 @@ def serve(
                 my={"name": name},
                 addresses=addresses,
                 player=decider,
+                make_player=(lambda seed: open_one(seed=seed)) if apart else None,
                 journal=book,
                 on_listening=listening,
+                address_max=per_address,
                 on_ended=told if made.per_connection else None,
             )
 

@@ -3,37 +3,52 @@
 from __future__ import annotations
 
 from math import isinf
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from cyclopts import Parameter
 
-from machines.library import RulesError
+from diagrams.wording import body_text
+from machines.library import RulesError, resolved
 from machines.messages.bodies import compile_message
 from machines.messages.types import compile_type
 from machines.model import (
-    Body,
-    BodyList,
-    BodyMap,
-    Hole,
     Machine,
     Message,
     Name,
     Role,
     Setting,
     Spec,
-    Text,
     TypeDeclaration,
-    Verbatim,
 )
+from machines.reading.writing import written as yaml_of
 from machines.values import plain
 from runtime.commands.faults import OK
-from runtime.commands.options import Json, Rules, SpecName, looked_at
+from runtime.commands.options import Json, Rules, SpecName, is_spec, looked_at
 from runtime.commands.output import put, put_json, table
 from runtime.players import default_kind, kinds
 
 
-def show(spec: SpecName, /, *, rules: Rules = [], json: Json = False) -> int:  # noqa: B006 (cyclopts makes a new list)
+def show(
+    spec: SpecName,
+    /,
+    *,
+    resolved_: Annotated[
+        bool,
+        Parameter(name="--resolved", negative=(), help="Print the whole spec, each line with the file it is from."),
+    ] = False,
+    rules: Rules = [],  # noqa: B006 (cyclopts makes a new list)
+    json: Json = False,
+) -> int:
     """Show what is in a spec: roles, machines, messages, types, what players are asked, settings, and who can play."""
+    if resolved_:
+        is_spec(spec)
+        text = yaml_of(resolved(spec))
+        if json:
+            put_json({"spec": text})
+        else:
+            put(text.rstrip("\n"))
+        return OK
     facts = _facts(looked_at(spec, rules))
     if json:
         put_json(facts)
@@ -159,22 +174,6 @@ def _message(spec: Spec, message: Message) -> dict[str, Any]:
         "schema": shape.json_schema(),
         "urgent": message.urgent,
     }
-
-
-def body_text(body: Body, spec: Spec) -> str:
-    """Return a body on one line, as it is written in a spec."""
-    match body:
-        case Hole():
-            default = f" = {msgspec.json.encode(plain(body.default)).decode()}" if body.optional else ""
-            return f"${body.name} {compile_type(body.type, spec.types).describe()}{default}"
-        case Text(parts):
-            return "".join(part if isinstance(part, str) else f"${{{body_text(part, spec)[1:]}}}" for part in parts)
-        case BodyList(items):
-            return f"[{', '.join(body_text(item, spec) for item in items)}]"
-        case BodyMap(pairs):
-            return f"{{{', '.join(f'{key}: {body_text(item, spec)}' for key, item in pairs)}}}"
-        case Verbatim(value):
-            return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def _setting(setting: Setting) -> dict[str, Any]:

@@ -136,3 +136,43 @@ def hostile(name: str) -> Spec:
     message = Message(name, (name,), Verbatim(name), (), False, here)
     role = Role(name, {"main": main, name: machine}, None, here)
     return Spec(name, name, Wire(), (), {}, {}, {}, {name: message}, {name: role}, name, here)
+
+
+STARTS = """\
+protocol: starts
+title: Tables beside their lobby
+connects: {client: server}
+settings: {reply: 5 s}
+messages:
+  client: {JOIN: join, MOVE: {move: $x int}}
+  server: {TURN: turn}
+roles:
+  server:
+    main:
+      open:
+        accept: join(peer)
+        as: players
+        within: never
+        receive:
+          MOVE: {start: table(peer), then: stay}
+        invalid: stay
+        closed: stay
+        ended:
+          - {if: result == 0, return: 0}
+          - stay
+    join(peer):
+      named: {await: peer, within: reply, receive: {JOIN: {return: {a: 1}}}}
+    table(player):
+      asked: {send: TURN, await: player, within: reply, receive: {MOVE: {return: x}}, fault: {return: 0}}
+  client:
+    main:
+      always: {within: 10 min, closed: {return: null}}
+      begin: {send: JOIN, then: asking}
+      asking: {send: MOVE(1), then: waiting}
+      waiting: {receive: {TURN: asking}}
+"""
+
+
+def starts() -> Spec:
+    """A spec whose server starts machines that nobody waits for, read."""
+    return load_text(STARTS, "folder/starts.yaml")

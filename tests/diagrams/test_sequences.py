@@ -20,7 +20,7 @@ from diagrams.sequences.telling import scenario
 from machines.library import load, load_text, shipped
 from machines.model import Answers, Branch, Choice, Machine, Send, Spec
 from tests.diagrams.examples import games, hostile
-from tests.diagrams.test_pictures import HOSTILE, SVG, size
+from tests.diagrams.test_pictures import HOSTILE, SVG
 
 SPECS = [*shipped()]
 
@@ -126,11 +126,10 @@ def test_every_message_and_every_state_of_a_machine_is_told(spec: Spec, role: st
 
 
 @pytest.mark.parametrize(("spec", "role", "machine"), MACHINES)
-def test_a_drawing_is_the_same_each_time_and_no_wider_than_a_screen(spec: Spec, role: str, machine: str) -> None:
+def test_a_drawing_is_the_same_each_time_and_as_text_not_too_wide(spec: Spec, role: str, machine: str) -> None:
     dot = scenario_dot(scenario(spec, role, machine), {})
 
     assert dot == scenario_dot(scenario(spec, role, machine), {})
-    assert size(render(dot, "png"))[0] <= 2000
     chart = scenario_chart(scenario(spec, role, machine))
     assert chart.isascii()
     assert all(len(line) <= 160 and line == line.rstrip() for line in chart.splitlines())
@@ -245,7 +244,7 @@ def test_a_hostile_name_is_drawn_as_text_and_injects_nothing(name: str) -> None:
                 for line in text.splitlines():
                     assert not re.search(
                         r"[<>&\"`$%{}\\|](?![U+]|>|x|-)",
-                        re.sub(r"<U\+[0-9A-F]+>|-+>>?|participant \w+ as \".*\"", "", line),
+                        re.sub(r"<U\+[0-9A-F]+>|-+>>?|participant \".*\" as \w+", "", line),
                     ), line
 
 

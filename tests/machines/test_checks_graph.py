@@ -20,6 +20,15 @@ from tests.machines.quiz import (
     Case,
 )
 
+DEEPER = "      deeper: {run: d0, then: asked}\n"
+
+
+def deep(length: int) -> str:
+    """Return so many machines of which each runs the next."""
+    calls = "".join(f"    d{n}:\n      one: {{run: d{n + 1}, return: 0}}\n" for n in range(length - 1))
+    return f"{calls}    d{length - 1}:\n      one: {{return: 0}}\n"
+
+
 GRAPH = [
     Case(
         "a state that is never entered",
@@ -61,6 +70,14 @@ GRAPH = [
         good=((TURN, "MOVE: once_more"), (FAULT, FAULT + "      once_more: {let: {score: 1}, then: asked}\n")),
         at="run: more(player)",
         says="turn -> more -> turn",
+    ),
+    Case(
+        "calls that are too deep",
+        "A328",
+        bad=((TURN, "MOVE: deeper"), (FAULT, FAULT + DEEPER), (MORE, deep(80) + MORE)),
+        good=((TURN, "MOVE: deeper"), (FAULT, FAULT + DEEPER), (MORE, deep(10) + MORE)),
+        at="d62",
+        says="82 deep, at most 64",
     ),
     Case(
         "a state that nothing leads away from",

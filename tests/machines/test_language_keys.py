@@ -41,7 +41,8 @@ def keys() -> Iterator[str]:
     yield from (f"type.{scalar}" for scalar in SCALARS)
     yield from (f"type.{form}" for form in TYPE_FORMS)
     yield from (f"body.{form}" for form in BODY_FORMS)
-    yield from ("role.early", "machine.early", "machine.always", "roles.main(peer)", "messages.client, ai")
+    yield from ("role.early", "machine.early", "machine.always", "machine.live", "roles.main(peer)")
+    yield "messages.client, ai"
     yield from (f"state.{key}" for key in (*STATE_KEYS, "[branches]"))
     yield from (f"always.{key}" for key in ALWAYS_KEYS)
     yield from (f"branch.{key}" for key in BRANCH_KEYS)

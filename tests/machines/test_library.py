@@ -187,11 +187,11 @@ def test_a_spec_may_extend_one_beside_it(tmp_path: Path) -> None:
     assert spec.messages["DONE"].urgent
 
 
-def test_a_whole_state_is_replaced_and_keeps_its_place(tmp_path: Path) -> None:
+def test_a_state_is_laid_over_key_by_key_and_keeps_its_place(tmp_path: Path) -> None:
     machine = child(tmp_path, CHILD).roles["server"].machines["serve"]
 
     assert list(machine.states) == ["ready", "out", "waved"]
-    assert list(machine.states["ready"].answers.receive) == ["WAVE", "BYE"]
+    assert list(machine.states["ready"].answers.receive) == ["NUMBERS", "BYE", "WAVE"]
     assert machine.always is not None
     following = machine.states["waved"].then
     assert following is not None

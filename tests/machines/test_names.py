@@ -308,6 +308,13 @@ CASES = [
         good=(("        within: window\n", "        within: window\n        seated: {let: {peer.token: 1}}\n"),),
         at="seated: {let: {peer.fields",
     ),
+    Case(
+        "a hole named like a live value around it",
+        "A313",
+        bad=(("    main:\n      door:\n", "    main:\n      live: {x: 0}\n      door:\n"),),
+        good=(("    main:\n      door:\n", "    main:\n      live: {y: 0}\n      door:\n"),),
+        at="receive: {MOVE: {return: score + x}",
+    ),
 ]  # fmt: skip
 
 

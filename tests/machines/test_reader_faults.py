@@ -111,6 +111,7 @@ FAULTS = [
     ("A134", "    main:\n      begin", "    ^main(server):\n      begin"),
     ("A134", "  server:\n    main:\n", "  server:\n    ^main(a, b):\n"),
     ("A135", "each: guest in guests", "each: ^guests"),
+    ("A137", "connects: {client: server}", "connects: {client: server}\nframes: ^{}"),
 ]
 
 

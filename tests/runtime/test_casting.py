@@ -171,6 +171,16 @@ def test_a_person_has_time_to_think_unless_it_was_set() -> None:
     assert tsuro(3).spec.settings["think"].value == 8
 
 
+@pytest.mark.parametrize(
+    ("name", "client"), [("relay", "client"), ("prompts", "player"), ("rulecheck", "client"), ("official", "client")]
+)
+def test_so_it_has_where_another_role_asks_it_or_a_machine_within_the_limit(name: str, client: str) -> None:
+    """The relay's remote AI asks; the prompts and the rule checker hold a dialogue, all of it within one limit."""
+    spec = load(f"santorini-{name}")
+
+    assert unhurried(spec, client, {}) == {"think": "5 min", "reply": "6 min"}
+
+
 @pytest.mark.parametrize("name", ["auction", "chat", "lobby"])
 def test_specs_without_a_game_can_be_played_too(name: str) -> None:
     spec = load(str(SPECS / f"{name}.yaml"))

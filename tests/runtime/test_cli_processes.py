@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+RANDOM = ("--player", "random", "--player", "random")  # the others, where it does not matter how they play
 SECONDS = 60.0  # Until a test gives up; each takes about two.
 Start = Callable[..., "subprocess.Popen[str]"]
 
@@ -68,7 +69,10 @@ def test_a_server_and_three_clients_play_in_processes_of_their_own(backend: str,
     assert facts["spec"] == "tsuro"
     address = facts["listening"]
     assert address == f"127.0.0.1:{facts['port']}"
-    clients = [start("join", "tsuro", address, "--name", name, "--json") for name in ("ann", "bob", "cleo")]
+    clients = [
+        start("join", "tsuro", address, "--name", name, "--player", "random", "--json")
+        for name in ("ann", "bob", "cleo")
+    ]
 
     code, lines, _ = ended(server)
 
@@ -138,7 +142,7 @@ def test_a_strategy_that_thinks_for_ever_does_not_keep_the_process(start: Start,
     )
     words = ("play", "tsuro", "-q", "--json", "--set", "think=500 ms")
 
-    code, lines, _ = ended(start(*words, "--player", "python:thinker:Thinker"))
+    code, lines, _ = ended(start(*words, "--player", "python:thinker:Thinker", *RANDOM))
 
     assert code == 0
     assert lines[0]["result"]["cheaters"] == ["player1"]
@@ -159,14 +163,14 @@ def test_a_program_of_any_kind_plays(start: Start, tmp_path: Path) -> None:
     )
     bot = f"exec:{sys.executable} bot.py {ROOT}"
 
-    _, with_program, _ = ended(start("play", "tsuro", "-q", "--json", "--seed", "1", "--player", bot))
-    _, without, _ = ended(start("play", "tsuro", "-q", "--json", "--seed", "1", "--player", "second"))
+    _, with_program, _ = ended(start("play", "tsuro", "-q", "--json", "--seed", "1", "--player", bot, *RANDOM))
+    _, without, _ = ended(start("play", "tsuro", "-q", "--json", "--seed", "1", "--player", "second", *RANDOM))
 
     assert with_program[0]["result"] == without[0]["result"]
 
 
 def test_a_person_plays_by_picking_numbers(start: Start) -> None:
-    words = ("play", "tsuro", "--json", "--seed", "1", "--player", "human")
+    words = ("play", "tsuro", "--json", "--seed", "1", "--player", "human", *RANDOM)
 
     code, lines, err = ended(start(*words, stdin="1\n" * 60))
 
@@ -178,7 +182,7 @@ def test_a_person_plays_by_picking_numbers(start: Start) -> None:
 
 
 def test_a_person_who_leaves_the_terminal_is_ejected_and_the_game_goes_on(start: Start) -> None:
-    process = start("play", "tsuro", "--json", "-q", "--seed", "1", "--player", "human", stdin="1\n")
+    process = start("play", "tsuro", "--json", "-q", "--seed", "1", "--player", "human", *RANDOM, stdin="1\n")
 
     code, lines, _ = ended(process)
 
@@ -235,6 +239,17 @@ def test_a_person_is_not_kept_at_a_question_of_a_game_that_is_over(start: Start)
     assert code == 1
     assert "the connection is closed, so no answer can be sent" in lines[-1]["failed"]
     assert start("replay", lines[-1]["journal"]).wait(SECONDS) == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="streams are closed so by a POSIX shell")
+@pytest.mark.parametrize(("words", "code"), [("list", 0), ("pley", 2), ("--help", 0)])
+def test_closed_streams_are_no_fault(words: str, code: int) -> None:
+    for closed in (">&-", "2>&-", ">&- 2>&-"):
+        shell = f"exec {sys.executable} -m runtime {words} {closed}"
+        done = subprocess.run(["sh", "-c", shell], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS)
+
+        assert done.returncode == code
+        assert "Traceback" not in done.stdout + done.stderr
 
 
 def test_the_help_imports_no_command() -> None:

@@ -158,6 +158,15 @@ async def test_a_silent_player_never_answers() -> None:
     assert scope.cancelled_caught
 
 
+async def test_a_strategy_that_returns_dots_never_answers_that_question() -> None:
+    async with open_player("bad-pick", spec=load("trains"), name="ann", seed=1) as player:
+        assert (await player.decide("map", (), ("map",), 1.0))[0] == "map"
+        with anyio.move_on_after(0.05) as scope:
+            await player.decide("pick", (("destinations", ()),), ("returned",), 1.0)
+
+    assert scope.cancelled_caught
+
+
 async def test_an_example_takes_what_it_was_told_where_a_hole_has_its_name() -> None:
     async with open_player("example", spec=TSURO, name="ann", seed=1) as player:
         message, holes = await player.decide("initial", (("token", "red"),), ("INIT_PLACE",), 1.0)

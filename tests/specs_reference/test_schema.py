@@ -14,6 +14,7 @@ import yaml
 from machines.model import Wire
 from machines.problems import Problems
 from machines.reading.branches import BRANCH_KEYS, STEPS
+from machines.reading.extending import AROUND, BEFORE, alone
 from machines.reading.nodes import parse_yaml
 from machines.reading.reader import TOP_KEYS, read
 from machines.reading.states import ALWAYS_KEYS, STATE_KEYS
@@ -121,22 +122,34 @@ def told(text: str) -> list[str]:
     problems = Problems()
     node = parse_yaml(text, "spec.yaml", problems)
     if node is not None:
-        read(node, "spec.yaml", problems)
+        read(alone(node, problems), "spec.yaml", problems)
     return [problem.code for problem in problems]
 
 
 def test_a_spec_that_extends_another_may_leave_out_what_that_one_has() -> None:
     assert VALIDATOR.is_valid({"extends": "tsuro", "protocol": "tsuro-fast", "settings": {"reply": "1 s"}})
+    assert VALIDATOR.is_valid({"extends": ["tsuro", "beat"], "protocol": "tsuro-fast", "remove": ["settings.wait"]})
+    assert VALIDATOR.is_valid({"part": "beat", "roles": {"server": {"beat": {"a": {"before": "b"}}}}})
     assert not VALIDATOR.is_valid({"protocol": "tsuro-fast", "settings": {"reply": "1 s"}})
+    assert not VALIDATOR.is_valid({"extends": "tsuro", "settings": {"reply": "1 s"}})
+    assert not VALIDATOR.is_valid(
+        {"extends": "tsuro", "protocol": "a", "roles": {"server": {"main": {"a": {"bfore": "b"}}}}}
+    )
+    assert told(GOOD.replace("protocol: talk", "protocol: talk\nremove: [settings.reply]"))
+    assert marked(GOOD.replace("protocol: talk", "protocol: talk\nremove: [settings.reply]"))
 
 
 # -- the schema itself -----------------------------------------------------------------------------------------------
 
+CHANGED = SCHEMA["$defs"]["changedMachine"]["properties"]
 KEYS = [
     ("a spec", SCHEMA["properties"], TOP_KEYS),
     ("wire", SCHEMA["properties"]["wire"]["properties"], [field.name for field in fields(Wire)]),
     ("a state", SCHEMA["$defs"]["state"]["anyOf"][0]["properties"], STATE_KEYS),
     ("a branch", SCHEMA["$defs"]["branchKeys"]["properties"], BRANCH_KEYS),
+    ("a changed state", SCHEMA["$defs"]["changedState"]["properties"], (*STATE_KEYS, BEFORE)),
+    ("a changed always", dict.fromkeys(CHANGED["always"]["propertyNames"]["enum"]), ALWAYS_KEYS),
+    ("a changed machine", CHANGED, ("always", "early", "live", AROUND)),
     ("an always", SCHEMA["$defs"]["always"]["properties"], ALWAYS_KEYS),
     ("a step", SCHEMA["$defs"]["branchKeys"]["properties"]["do"]["items"]["properties"], STEPS),
 ]
@@ -160,13 +173,13 @@ def test_every_key_has_a_description_that_an_editor_can_show() -> None:
             assert schema is False or schema.get("description") or schema == {"$ref": "#/$defs/choice"}, name
 
 
-def _values_of(schema: Any, key: str) -> Iterator[Any]:
-    """Yield what stands under a keyword, wherever the schema has it."""
+def _values_of(schema: Any, key: str, *, named: bool = False) -> Iterator[Any]:
+    """Yield what stands under a keyword, wherever the schema has it; ``named``: these are names of a spec's keys."""
     if isinstance(schema, dict):
         for name, value in schema.items():
-            if name == key and (key != "properties" or isinstance(value, dict)):
+            if name == key and not named and (key != "properties" or isinstance(value, dict)):
                 yield value
-            yield from _values_of(value, key)
+            yield from _values_of(value, key, named=name == "properties" and not named)
     elif isinstance(schema, list):
         for item in schema:
             yield from _values_of(item, key)

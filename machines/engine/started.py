@@ -1,0 +1,160 @@
+"""Machines that nobody waits for: begun by a ``start``, lent the peers they are given, told of when they end.
+
+A started machine is a child of the frame that started it, but of none of its states: it lives until it ends or that
+frame does. Behind it stand the ``always`` of that frame and of those that called it, for messages; its faults and
+failures never get out of it, they end it.
+
+The peers among its values are *lent*: until it ends, nobody but it and what it runs awaits them, and it awaits no
+others. Who was awaiting one hears it again afterwards, and is told then if it was lost meanwhile.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from machines.effects import Note
+from machines.engine import doors
+from machines.engine.frames import Frame, Seat, peers_in
+from machines.engine.table import ACCEPT, WAIT
+
+if TYPE_CHECKING:
+    from machines.engine.tree import Tree
+
+RETURNED, FAILED, LIMIT = "returned", "failed", "limit"
+
+
+class Starting:
+    """A ``start`` that a transition asked for; it begins once that is done."""
+
+    __slots__ = ("arguments", "frame", "machine")
+
+    def __init__(self, frame: Frame, machine: str, arguments: tuple[Any, ...]) -> None:
+        self.frame = frame
+        self.machine = machine
+        self.arguments = arguments
+
+
+def carry_on(tree: Tree) -> None:
+    """Let whoever was awaiting a peer that came back hear it again; then begin what was started."""
+    while tree.rejoining or tree.starting:
+        if tree.rejoining:
+            frame, *others = tree.rejoining
+            tree.rejoining = tuple(others)
+            _rejoin(tree, frame)
+        else:
+            starting, *rest = tree.starting
+            tree.starting = tuple(rest)
+            _begin(tree, starting)
+
+
+def _begin(tree: Tree, starting: Starting) -> None:
+    frame, machine = starting.frame, starting.machine
+    if not frame.alive:
+        tree.effects.append(Note("info", f"{machine} is not started: who wanted it has ended"))
+        return
+    if tree.started >= tree.program.wire.started_max:
+        tree.effects.append(Note("warning", f"{machine} is not started: {tree.started} run already"))
+        tree.endings += ((frame, None, LIMIT),)
+        return
+    try:
+        child = tree.new_frame(machine, starting.arguments, frame, frame.number_calls(machine))
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        tree.effects.append(Note("error", f"{frame.path}: {machine} can not start: {error}"))
+        tree.endings += ((frame, None, FAILED),)
+        return
+    child.detached = True
+    child.host = child
+    tree.started += 1
+    if frame.started is None:
+        frame.started = {}
+    frame.started[id(child)] = child
+    child.lent = tuple(
+        [_lend(tree.seats[number], child) for number in dict.fromkeys(peers_in(starting.arguments)) if number >= 0]
+    )
+    tree.work.append(child)
+
+
+def _lend(seat: Seat, child: Frame) -> tuple[Seat, Frame | None]:
+    before = seat.lent_to
+    assert child.parent is not None, "what is started has been started by somebody"
+    if child.parent.host is before:  # who has it not cannot lend it: then the machine is given a name, no more
+        seat.lent_to = child
+        holder = seat.holder
+        if holder is not None:
+            seat.holder = None
+            holder.hears = tuple(other for other in holder.hears if other is not seat)
+            want(seat, holder)
+    return seat, before
+
+
+def want(seat: Seat, frame: Frame) -> None:
+    """Note who awaits a seat that is lent: it hears it when it comes back."""
+    if seat.lent_to is None:
+        return
+    seat.wanted = (*(other for other in seat.wanted if other is not frame and other.alive), frame)
+
+
+def give_back(tree: Tree, child: Frame) -> None:
+    """A started machine is over: it leaves its caller, and the peers it was lent go back."""
+    tree.started -= 1
+    parent = child.parent
+    assert parent is not None, "what is started has been started by somebody"
+    if parent.started is not None:
+        parent.started.pop(id(child), None)
+    for seat, before in child.lent:
+        if seat.lent_to is not child:
+            continue
+        seat.lent_to = before
+        if seat.silent:
+            seat.closed_told = False  # who lent it is told too
+        wanted, seat.wanted = seat.wanted, ()
+        tree.rejoining += tuple(frame for frame in wanted if frame not in tree.rejoining)
+        tree.ready.append(seat)
+    child.lent = ()
+
+
+def _rejoin(tree: Tree, frame: Frame) -> None:
+    if not frame.alive:
+        return
+    try:
+        if frame.node.kind == WAIT and frame.node.awaits is not None:
+            tree.register(frame, frame.node, afresh=False)
+        elif frame.node.kind == ACCEPT and frame.accepting is not None:
+            doors.hear_seated(tree, frame, frame.node)
+    except BaseException as error:
+        tree.failed(frame, error, f"hearing again in {frame.node.name}")
+
+
+def returned(tree: Tree, child: Frame) -> None:
+    """A started machine has returned."""
+    give_back(tree, child)
+    assert child.parent is not None, "what is started has been started by somebody"
+    tree.endings += ((child.parent, child.result, RETURNED),)
+
+
+def fell(tree: Tree, child: Frame, why: str) -> None:
+    """A started machine cannot go on: it ends, alone."""
+    tree.effects.append(Note("error", f"{child.path} failed: {why}"))
+    tree.abandon(child)
+    assert child.parent is not None, "what is started has been started by somebody"
+    tree.endings += ((child.parent, None, FAILED),)
+
+
+def tell(tree: Tree) -> None:
+    """Tell whoever started a machine that it has ended: its state, or behind it its ``always``."""
+    (frame, result, reason), *others = tree.endings
+    tree.endings = tuple(others)
+    if not frame.alive:
+        return
+    tree.event_mark = len(tree.effects)  # it was made by the session itself, so the bound on silent steps runs on
+    table = frame.table
+    places = (table.result_slot, *([table.reason_slot] if table.reason_slot else []))
+    holes = (result, reason)[: len(places)]
+    for layer in (frame.node.layer, table.always):
+        if layer is not None and ".ended" in layer.events:
+            tree.steps += 1
+            if tree.fire(frame, layer, layer.prefix + ".ended", None, None, places, holes):
+                return
+    tree.effects.append(Note("info", f"a machine that {frame.path} started has ended ({reason}): nobody answers"))

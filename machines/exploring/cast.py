@@ -1,0 +1,88 @@
+"""Who is on stage: one actor for each session, and the connections between them.
+
+A role that nobody connects to is a client; of the first of them there are as many as is asked for, of others one.
+A role that runs once for each connection has an actor for each; any other that listens has one, for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from machines.exploring.outline import Alike, RoleOutline
+from machines.exploring.parts import Part
+from machines.exploring.promises import Promise
+from machines.model import Spec
+
+
+@dataclass(slots=True)
+class Actor:
+    """One session. ``peers[seat]`` is (actor, its seat for us); ``group`` is the client it belongs to, or -1."""
+
+    name: str
+    role: str
+    part: Part
+    group: int
+    peers: list[tuple[int, int]] = field(default_factory=list)
+    queues: list[tuple[int, int]] = field(default_factory=list)  # for each seat: (what we send, what comes in)
+
+
+class Cast:
+    """The actors of a spec with so many clients. ``specs`` gives a role another version of the spec."""
+
+    def __init__(
+        self, spec: Spec, clients: int, promises: Mapping[str, Promise], specs: Mapping[str, Spec] | None = None
+    ) -> None:
+        self.spec = spec
+        self.of = {role: (specs or {}).get(role, spec) for role in spec.roles}
+        self.outlines = {role: RoleOutline(self.of[role], role, promises) for role in spec.roles}
+        self.actors: list[Actor] = []
+        self.links = 0
+        self.groups = 0
+        self._shared: dict[str, int] = {}
+        self._alike: dict[tuple[int, int], Alike] = {}
+        leaves = [role for role in spec.roles if spec.connects.get(role) and not self.outlines[role].callers]
+        self.alike_groups: list[list[int]] = []
+        for at, role in enumerate(leaves):
+            count = clients if at == 0 else 1
+            members = []
+            for index in range(count):
+                members.append(self.groups)
+                self.groups += 1
+                name = role if count == 1 else f"{role} {index + 1}"
+                self._add(role, name, members[-1])
+            if count > 1:
+                self.alike_groups.append(members)
+        seats = dict.fromkeys(spec.roles, 0)
+        for actor in self.actors:
+            seats[actor.role] = max(seats[actor.role], len(actor.peers))
+        parts: dict[str, Part] = {}
+        for actor in self.actors:
+            if actor.role not in parts:
+                parts[actor.role] = Part(self.outlines[actor.role], self._alike_for(actor.role), seats[actor.role])
+            actor.part = parts[actor.role]
+        self.parts = parts
+
+    def _alike_for(self, role: str) -> Alike:
+        """What a role reads was written by its peers: with their version of the spec."""
+        others = [self.of[other] for other in self.spec.peers_of(role)]
+        return Alike(others[0] if others else self.of[role], self.of[role])
+
+    def _add(self, role: str, name: str, group: int) -> int:
+        at = len(self.actors)
+        actor = Actor(name, role, None, group)  # type: ignore[arg-type]  # set once the seats are counted
+        self.actors.append(actor)
+        for target in self.outlines[role].connects:
+            if self.outlines[target].per_connection:
+                other = self._add(target, f"{target} of {name}", group)
+            elif target in self._shared:
+                other = self._shared[target]
+            else:
+                other = self._shared[target] = self._add(target, target, -1)
+            ours, theirs = len(actor.peers), len(self.actors[other].peers)
+            actor.peers.append((other, theirs))
+            self.actors[other].peers.append((at, ours))
+            actor.queues.append((2 * self.links, 2 * self.links + 1))
+            self.actors[other].queues.append((2 * self.links + 1, 2 * self.links))
+            self.links += 1
+        return at

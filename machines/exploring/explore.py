@@ -1,0 +1,149 @@
+"""`explore`: is a protocol proved to fit together, refuted by a trace, or is that not known?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from machines.checks.flow import all_branches
+from machines.exploring.cast import Cast
+from machines.exploring.findings import Finding, Verdict
+from machines.exploring.promises import Promise
+from machines.exploring.properties import Watch, seen_roles
+from machines.exploring.search import Graph
+from machines.model import Binary, Branch, Constant, Expression, Machine, Name, Return, Spec, Start, Step
+from machines.values import Range
+
+CLIENTS = (1, 2, 3)
+QUEUE = 2
+QUEUE_SEEN = 6  # where properties speak of several roles, each reads when it will, and more may wait for it
+CONFIGURATIONS_MAX = 200_000
+
+
+def explore(
+    spec: Spec,
+    promises: Mapping[str, Promise] | None = None,
+    *,
+    clients: Iterable[int] = CLIENTS,
+    queue: int = QUEUE,
+    most: int = CONFIGURATIONS_MAX,
+    specs: Mapping[str, Spec] | None = None,
+) -> Verdict:
+    """Return the verdict on a spec whose roles pass the checks that look at one role.
+
+    ``promises`` are those of its rules, by ``module.rule`` (see `machines.exploring.promises`); ``clients`` the
+    numbers of clients to try; ``queue`` how many messages may wait for one peer; ``most`` how many configurations may
+    be looked at for one number of clients. ``specs`` gives a role the version of the spec that it runs, if another.
+    """
+    found: dict[tuple[str, ...], Finding] = {}
+    counts: list[int] = []
+    beyond: dict[str, None] = {}
+    assumed: dict[str, None] = {}
+    promised: dict[str, None] = {}
+    unread: set[tuple[str, str]] = set()
+    sent: set[tuple[str, str, str]] = set()
+    read: set[tuple[str, str, str]] = set()
+    taken: set[int] = set()
+    returned: set[str] = set()
+    numbers = tuple(clients)
+    seen = seen_roles(spec)
+    if seen:
+        queue = max(queue, QUEUE_SEEN)
+    for text in _strange(spec):
+        beyond.setdefault(text)
+    for number in numbers if not beyond else ():
+        cast = Cast(spec, number, promises or {}, specs)
+        graph = Graph(cast, queue, most, fewer=number - 1 in numbers)
+        graph.seen_roles = seen
+        judge = Watch(number, spec.properties)
+        graph.build(judge)
+        judge.finish(graph)
+        for key, finding in judge.found.items():
+            found.setdefault(key, finding)
+        counts.append(len(graph.configs))
+        sent |= graph.sent
+        read |= graph.read
+        unread |= graph.unread
+        returned |= judge.returned
+        for text in sorted(graph.beyond):
+            beyond.setdefault(f"{text} (with {number})")
+        for role, part in cast.parts.items():
+            taken |= part.taken
+            for text in sorted(part.rounds):
+                assumed.setdefault(f"{role} does not go round for ever in {text}")
+            for text in sorted(part.promises):
+                promised.setdefault(text)
+    if not beyond:
+        # Where something worse was found, much is not read because of that.
+        for sender, message, receiver in sorted(sent - read) if not found else ():
+            text = f"{receiver} never reads {message}, which {sender} sends"
+            found.setdefault(("A504", sender, message), Finding("A504", text, max(numbers), ()))
+        for role in spec.roles if not found and _fill(specs or {}, spec, max(numbers)) else ():
+            main = (specs or {}).get(role, spec).roles[role].machines["main"]
+            if role not in returned and any(isinstance(branch.next, Return) for branch in _branches_of(main)):
+                text = f"no {role} ever comes to its end"
+                found["A505", role] = Finding("A505", text, max(numbers), ())
+    if promised:
+        assumed.setdefault(f"the rules keep their promises: {'; '.join(sorted(promised))}")
+    notes = [
+        f"{message} may come too late: {role} has ended, or closed the connection" for message, role in sorted(unread)
+    ]
+    return Verdict(
+        numbers,
+        queue,
+        tuple(counts),
+        tuple(found.values()),
+        tuple(beyond),
+        tuple(assumed),
+        tuple(notes),
+    )
+
+
+def _strange(spec: Spec) -> Iterator[str]:
+    """Yield what of a spec the exploration does not know."""
+    for role in spec.roles.values():
+        for machine in role.machines.values():
+            if machine.live:
+                yield f"{role.name}: what 'live' values do is not explored"
+            if any(isinstance(step, Start) for step in _steps_of(machine)):
+                yield f"{role.name}: what machines do that 'start' begins is not explored"
+
+
+def _steps_of(machine: Machine) -> Iterator[Step]:
+    for state in machine.states.values():
+        yield from state.steps
+    for branch in _branches_of(machine):
+        yield from branch.steps
+
+
+def _fill(specs: Mapping[str, Spec], spec: Spec, clients: int) -> bool:
+    """Whether so many clients are enough for every sign-up."""
+    for role in spec.roles:
+        whose = specs.get(role, spec)
+        for machine in whose.roles[role].machines.values():
+            for state in machine.states.values():
+                least = _least(state.accept.seats, whose) if state.accept is not None else 0
+                if least > clients:
+                    return False
+    return True
+
+
+def _least(seats: Expression | None, spec: Spec) -> int:
+    value = seats.value if isinstance(seats, Constant) else None
+    if isinstance(seats, Name) and seats.name in spec.settings:
+        value = spec.settings[seats.name].value
+    if isinstance(seats, Binary) and isinstance(seats.left, Constant):
+        value = seats.left.value
+    return value.low if isinstance(value, Range) else value if isinstance(value, int) else 0
+
+
+def _branches_of(machine: Machine) -> list[Branch]:
+    found: list[Branch] = []
+    if machine.always is not None:
+        for _, choice in machine.always.answers.choices():
+            found.extend(all_branches(choice))
+    for state in machine.states.values():
+        for _, choice in state.answers.choices():
+            found.extend(all_branches(choice))
+        if state.then is not None:
+            found.extend(all_branches(state.then))
+    return found

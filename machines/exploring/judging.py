@@ -1,0 +1,260 @@
+"""What is wrong with a run: the questions put to every configuration and every move of a search."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from machines.exploring.calls import Closed, Hit, Sent
+from machines.exploring.findings import Finding, Step
+from machines.exploring.parts import DEAD, NOT_STARTED
+from machines.exploring.search import Config, Graph, Move
+from machines.problems import Place
+
+_HINTS = {
+    "A500": "let one of them send what the other waits for, or expect what is sent",
+    "A501": "list the message there, or in an 'always'; or let nobody send it then",
+    "A502": "after that timeout, drop the peer, or list what may still come (early: ignore throws it away)",
+    "A503": "give the two messages different shapes, or expect only one of them there",
+    "A505": "send the last message to everybody, or let the client answer 'closed'",
+    "A507": "add a way that leads on to a 'return'",
+}
+
+
+OTHERS_MAX = 6  # ways to one finding that are kept besides the shortest: a replay may find one of them that is real
+
+
+class Judge:
+    """Collects findings while a graph is built; each is told once, with the first trace to it."""
+
+    def __init__(self, clients: int) -> None:
+        self.clients = clients
+        self.found: dict[tuple[str, ...], Finding] = {}
+        self.returned: set[str] = set()  # roles of which some session has come to its end
+        self.ended = False  # whether the shared roles have, in a run in which nothing went wrong
+        self.others: dict[tuple[str, ...], list[tuple[int, Move | None]]] = {}  # other ways to what was found
+        self.fair: set[tuple[str, ...]] = set()  # findings of which a way is known on which nothing goes wrong
+
+    # -- asked of every move and every configuration -----------------------------------------------------------------
+
+    def moved(self, graph: Graph, before: int, after: int, move: Move) -> None:
+        """Look at a move."""
+        for one in move.all():
+            if one.next is None:
+                continue
+            for hit in one.next.outcome.hits:
+                self._hit(graph, before, move, one, hit)
+            actor = graph.cast.actors[one.actor]
+            if actor.part.rest(one.next.local).over == "":
+                self.returned.add(actor.role)
+
+    def seen(self, graph: Graph, at: int, moves: list[Move]) -> None:
+        """Look at a configuration, whose moves are all there are."""
+        config = graph.configs[at]
+        if config[2] or any(_is_fair(graph, config, move) for move in moves):
+            return
+        if is_open(graph, config):
+            return  # more may come
+        waiting = [index for index in range(len(config[0])) if not _is_over(graph, config, index)]
+        if waiting:
+            places = {f"{graph.cast.actors[index].role} in {graph.cast.actors[index].part.rest(config[0][index]).where}"
+                      for index in waiting}  # fmt: skip
+            text = f"nothing can happen any more: {', '.join(sorted(places))}"
+            self.tell(graph, "A500", text, at, None, key=("A500",))
+        else:
+            self._ended(graph, at)
+
+    def _ended(self, graph: Graph, at: int) -> None:
+        """All is over and nothing went wrong: was a client left without an end that another one came to?"""
+        config = graph.configs[at]
+        ends: dict[str, set[str]] = {}
+        for index, actor in enumerate(graph.cast.actors):
+            if actor.group >= 0 and config[0][index] >= 0:
+                ends.setdefault(actor.role, set()).add(actor.part.rest(config[0][index]).over or "")
+        for role, found in ends.items():
+            left = sorted(text for text in found if text.endswith(": over"))
+            if left and "" in found:
+                text = f"a {role} is left without an end that another comes to: {left[0].removesuffix(': over')}"
+                self.tell(graph, "A505", text, at, None, key=("A505", role))
+
+    def _hit(self, graph: Graph, before: int, move: Move, one: Move, hit: Hit) -> None:
+        actor = graph.cast.actors[one.actor]
+        text = f"{actor.role}: {hit.text}"
+        machine, _, state = hit.state.rpartition(", ")[2].partition(".")
+        machines = actor.part.outline.role.machines
+        place = machines[machine].states[state].place if machine in machines else None
+        code = {"misread": "A503", "broken": "A506"}.get(hit.kind)
+        if hit.kind in ("unexpected", "early", "illegal"):
+            code = "A502" if self._is_late(graph, before) else "A501"
+        elif hit.kind == "unanswered" and actor.group < 0 and actor.role not in graph.cast.spec.connects:
+            code = "A506"
+        if code is not None:
+            key = ("A501" if code == "A502" else code, actor.role, hit.text)
+            self.tell(graph, code, text, before, move, key=key, place=place)
+
+    def _is_late(self, graph: Graph, number: int) -> bool:
+        rung = (move.given[1] for _, move, _ in graph.moves_to(number)[0] if move.given[0] == "ring")
+        return any(timer.kind == "late" for timer in rung)
+
+    # -- asked of the whole ------------------------------------------------------------------------------------------
+
+    def finish(self, graph: Graph) -> None:
+        """Ask what only a whole graph can answer; one that met a bound cannot."""
+        for key, others in self.others.items():
+            traces = tuple(self._trace(graph, at, move) for at, move in reversed(others))
+            self.found[key] = replace(self.found[key], others=traces)
+        if graph.beyond:
+            return
+        before: list[list[int]] = [[] for _ in graph.configs]
+        for at, after in enumerate(graph.after):
+            for number in after:
+                before[number].append(at)
+        todo = [at for at, config in enumerate(graph.configs) if at in graph.of_fewer or _has_ended(graph, config)]
+        ending = set(todo)
+        while todo:
+            for number in before[todo.pop()]:
+                if number not in ending:
+                    ending.add(number)
+                    todo.append(number)
+        stuck = next((at for at in range(len(graph.configs)) if at not in ending), None)
+        if stuck is not None and not any(key[0] == "A500" for key in self.found):
+            waiting = _where(graph, graph.configs[stuck])
+            self.tell(graph, "A507", f"from here no way leads to the end: {waiting}", stuck, None, key=("A507",))
+
+    def tell(
+        self,
+        graph: Graph,
+        code: str,
+        text: str,
+        at: int,
+        move: Move | None,
+        *,
+        key: tuple[str, ...],
+        place: Place | None = None,
+    ) -> None:
+        """Note a finding with the trace to a configuration, and a move from there."""
+        if key in self.found:
+            kept = self.others.setdefault(key, [])
+            fair = not graph.configs[at][2]
+            if len(kept) < OTHERS_MAX or (fair and key not in self.fair):
+                kept.append((at, move))
+            if fair:
+                self.fair.add(key)
+            return
+        if not graph.configs[at][2]:
+            self.fair.add(key)
+        trace = self._trace(graph, at, move)
+        self.found[key] = Finding(code, text, self.clients, trace, _HINTS.get(code, ""), place)
+
+    def _trace(self, graph: Graph, at: int, move: Move | None) -> tuple[Step, ...]:
+        moves, who = graph.moves_to(at)
+        if move is not None:
+            moves = [*moves, (at, move, who)]
+        return tuple(steps(graph, moves))
+
+
+# -- what a configuration is -----------------------------------------------------------------------------------------
+
+
+def _is_over(graph: Graph, config: Config, at: int) -> bool:
+    local = config[0][at]
+    return local == DEAD or (local >= 0 and graph.cast.actors[at].part.rest(local).over is not None)
+
+
+def _has_ended(graph: Graph, config: Config) -> bool:
+    return is_open(graph, config) or all(
+        config[0][at] == NOT_STARTED or _is_over(graph, config, at) for at in range(len(config[0]))
+    )
+
+
+def is_open(graph: Graph, config: Config) -> bool:
+    """Whether a door is open: more clients may come than there are."""
+    return any(
+        actor.group < 0 and config[0][at] >= 0 and actor.part.rest(config[0][at]).door
+        for at, actor in enumerate(graph.cast.actors)
+    )
+
+
+def _is_fair(graph: Graph, config: Config, move: Move) -> bool:
+    """Whether a move is none of those that happen only if something goes wrong."""
+    if move.given == ("die",):
+        return False
+    if move.given[0] == "ring" and not move.given[1].meant:
+        return False
+    return all(one.next is None or not one.next.outcome.fault for one in move.all())
+
+
+def _where(graph: Graph, config: Config) -> str:
+    found = []
+    for at, local in enumerate(config[0]):
+        actor = graph.cast.actors[at]
+        if local >= 0 and actor.part.rest(local).over is None:
+            found.append(f"{actor.name} in {actor.part.rest(local).where}")
+    return "; ".join(found)
+
+
+# -- traces ----------------------------------------------------------------------------------------------------------
+
+
+def steps(graph: Graph, moves: list[tuple[int, Move, list[int]]]) -> list[Step]:
+    """Return moves as steps for people."""
+    found: list[Step] = []
+    for _, move, who in moves:
+        name_of = _names(graph, who)
+        if move.given == ("die",):
+            found.append(Step(name_of[move.actor], "dies", "", "", "loses its connection", (), (), "dead"))
+            continue
+        for one in move.all():
+            if one.next is not None:
+                found.append(_step(graph, one, name_of))
+    return found
+
+
+def _names(graph: Graph, who: list[int]) -> list[str]:
+    """Return the names of the actors where ``who[group]`` is the client that was there at first."""
+    actors = graph.cast.actors
+    by_group: dict[int, list[Any]] = {}
+    for actor in actors:
+        by_group.setdefault(actor.group, []).append(actor)
+    found = []
+    seen: dict[int, int] = {}
+    for actor in actors:
+        if actor.group < 0:
+            found.append(actor.name)
+            continue
+        place = seen.get(actor.group, 0)
+        seen[actor.group] = place + 1
+        found.append(by_group[who[actor.group]][place].name)
+    return found
+
+
+def _step(graph: Graph, move: Move, name_of: list[str]) -> Step:
+    assert move.next is not None, "it leads somewhere"
+    actor = graph.cast.actors[move.actor]
+    outcome = move.next.outcome
+    peer = message = ""
+    kind: Any = {"start": "connects", "connect": "connects", "read": "reads", "answer": "decides", "ring": "rings"}[
+        move.given[0]
+    ]
+    does = outcome.event
+    if move.given[0] == "read":
+        peer = name_of[actor.peers[move.given[1]][0]]
+        message = move.given[2][0] if type(move.given[2]) is tuple else ""
+        does = f"{does} of {peer}"
+        values = move.given[2][1] if type(move.given[2]) is tuple else ()
+        if values:
+            does += f" ({', '.join(f'{hole} {_value(value)}' for hole, value in values)})"
+    elif move.given[0] == "connect":
+        peer = name_of[actor.peers[move.given[1]][0]]
+        does = f"{peer} connects"
+    elif move.given[0] == "answer":
+        message = move.given[2]
+    if outcome.fault in ("illegal", "limit"):
+        does += ", which is not legal" if outcome.fault == "illegal" else ", once too often"
+    sent = tuple((name_of[actor.peers[one.seat][0]], one.token[0]) for one in outcome.out if isinstance(one, Sent))
+    closed = tuple(name_of[actor.peers[one.seat][0]] for one in outcome.out if isinstance(one, Closed))
+    return Step(name_of[move.actor], kind, peer, message, does, sent, closed, actor.part.rest(move.next.local).where)
+
+
+def _value(value: Any) -> str:
+    return repr(value) if not isinstance(value, str) else value

@@ -1,0 +1,274 @@
+"""The functions that are in the language itself: total over the kinds they take, and bounded.
+
+    len(x)                     how many                     put(x, key, value)     x with this value under this key
+    any(list) all(list)        of booleans                  without(x, what)       a mapping without a key, a list
+    min(x) max(x)              null if there is nothing                            without a value, wherever it stands
+    sum(x)                     0 if there is nothing        get(x, key, default)   the value, or the default
+    sorted(x)                  numbers, or texts            column(list, field)    that field of each
+    keys(x) values(x)          of a mapping, in order       where(list, field, v)  those of which it is v
+    head(list, n) tail(list, n)  the first n, all but those
+    str(x) int(text)           int is null if it is none    split(text, by) join(list, by) lower(text) upper(text)
+
+Nothing is changed: each gives a new value. What one makes has at most LENGTH_MAX elements or characters.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from machines.expressions.operations import (
+    INTEGER_MAX,
+    INTEGER_MIN,
+    LENGTH_MAX,
+    OperandError,
+    attribute,
+    bounded,
+    element,
+    is_number,
+    kind_of,
+    length,
+    typed_equal,
+    whole,
+)
+from machines.values import Peer, Range, Record
+
+_WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,18})")
+
+
+def _listed(value: Any, name: str) -> Sequence[Any]:
+    """Return the elements of a list or a range, as what the function called ``name`` was given."""
+    if isinstance(value, tuple | list):
+        return value
+    if isinstance(value, Range):
+        if length(value) > LENGTH_MAX:
+            raise OperandError(f"{name} of more than {LENGTH_MAX} numbers")
+        return tuple(value)
+    raise OperandError(f"{name} takes a list, not {kind_of(value)}")
+
+
+def _mapping(value: Any, name: str) -> Mapping[str, Any]:
+    if isinstance(value, Mapping):
+        return value
+    raise OperandError(f"{name} takes a mapping, not {kind_of(value)}")
+
+
+def _text(value: Any, name: str) -> str:
+    if isinstance(value, str):
+        return value
+    raise OperandError(f"{name} takes a text, not {kind_of(value)}")
+
+
+def _within(count: int, name: str) -> None:
+    if count > LENGTH_MAX:
+        raise OperandError(f"what {name} makes would be longer than {LENGTH_MAX}")
+
+
+def _truths(value: Any, name: str) -> Iterable[bool]:
+    for item in _listed(value, name):
+        if item is not True and item is not False:
+            raise OperandError(f"{name} takes a list of booleans, not of {kind_of(item)}")
+        yield item
+
+
+def any_of(list: Any, /) -> bool:  # noqa: A002 (shown to authors, as are all parameters here)
+    """Return whether one of a list of booleans is true; false if it is empty."""
+    return sum(_truths(list, "any")) > 0
+
+
+def all_of(list: Any, /) -> bool:  # noqa: A002
+    """Return whether all of a list of booleans are true; true if it is empty."""
+    return sum(not truth for truth in _truths(list, "all")) == 0
+
+
+def in_order(list: Any, /) -> tuple[Any, ...]:  # noqa: A002
+    """Return a list of numbers, or of texts, from the least to the greatest; equal ones stay as they stood.
+
+    Raises:
+        OperandError: it is no list, or holds other kinds, or both.
+    """
+    items = _listed(list, "sorted")
+    numbers = all(map(is_number, items))
+    if not numbers and not all(isinstance(item, str) for item in items):
+        raise OperandError("only numbers, or only texts, have an order")
+    return tuple(sorted(items))
+
+
+def least(list: Any, /) -> Any:  # noqa: A002
+    """Return the least of numbers or of texts, null if there are none."""
+    return next(iter(in_order(list)), None)
+
+
+def greatest(list: Any, /) -> Any:  # noqa: A002
+    """Return the greatest of numbers or of texts, null if there are none."""
+    found = in_order(list)
+    return found[-1] if found else None
+
+
+def total(list: Any, /) -> Any:  # noqa: A002
+    """Return the sum of a list of numbers, 0 if it is empty; raises OperandError over 64 bits."""
+    found: Any = 0
+    for item in _listed(list, "sum"):
+        if not is_number(item):
+            raise OperandError(f"sum takes numbers, not {kind_of(item)}")
+        found = bounded(found + item, found, item)
+    return found
+
+
+def keys(mapping: Any, /) -> tuple[str, ...]:
+    """Return the keys of a mapping, in the order in which they were put."""
+    return tuple(_mapping(mapping, "keys"))
+
+
+def values(mapping: Any, /) -> tuple[Any, ...]:
+    """Return the values of a mapping, in the order of its keys."""
+    return tuple(_mapping(mapping, "values").values())
+
+
+def put(of: Any, key: Any, value: Any, /) -> Any:
+    """Return a mapping with a value under a key, new or old, or a list with another element.
+
+    Raises:
+        OperandError: the key is no text, the list has no such element, or it would be longer than LENGTH_MAX.
+    """
+    if isinstance(of, tuple | list):
+        element(of, key)  # says what is wrong with the index
+        number = whole(key)
+        return (*of[:number], value, *of[number + 1 :]) if number is not None else of
+    mapping = _mapping(of, "put")
+    _within(len(mapping) + 1, "put")
+    return Record({**mapping, _text(key, "put, as a key,"): value})
+
+
+def without(of: Any, what: Any, /) -> Any:
+    """Return a mapping without a key, or a list without all that is equal to a value; what is not there is no matter.
+
+    ``a except b``, with lists, is ``a`` without each of ``b``.
+    """
+    if isinstance(of, Mapping):
+        key = _text(what, "without, as a key,")
+        return Record((name, value) for name, value in of.items() if name != key) if key in of else of
+    items = _listed(of, "without")
+    if type(what) is str or type(what) is Peer:
+        return tuple([item for item in items if item != what])
+    return tuple([item for item in items if not typed_equal(item, what)])
+
+
+def excepting(of: Any, what: Any, /) -> Any:
+    """Return a list without a value, or without each of a list of values; or a mapping without a key or keys."""
+    if not isinstance(what, tuple | list):
+        return without(of, what)
+    if isinstance(of, Mapping):
+        gone = {_text(key, "except, as a key,") for key in what}
+        return Record((name, value) for name, value in of.items() if name not in gone)
+    items = _listed(of, "except")
+    plain = {item for item in what if type(item) is str or type(item) is Peer}
+    rest = [item for item in what if type(item) is not str and type(item) is not Peer]
+    _within(len(items) * len(rest), "except")  # the only function whose work is a product
+    return tuple(
+        [
+            item
+            for item in items
+            if not ((type(item) is str or type(item) is Peer) and item in plain)
+            and not any(typed_equal(item, other) for other in rest)
+        ]
+    )
+
+
+def get(of: Any, key: Any, default: Any, /) -> Any:
+    """Return a mapping's value, a list's element, a peer's field, or the default if there is none."""
+    if isinstance(of, Peer):
+        of = of.fields
+    if isinstance(of, Mapping):
+        return of.get(_text(key, "get, as a key,"), default)
+    items = _listed(of, "get")
+    number = whole(key)
+    if number is None:
+        raise OperandError(f"a list is indexed by a whole number, not by {kind_of(key)}")
+    return items[number] if 0 <= number < len(items) else default
+
+
+def head(list: Any, count: Any, /) -> tuple[Any, ...]:  # noqa: A002
+    """Return the first so many of a list, all if it has no more."""
+    return tuple(_listed(list, "head")[: _number(count, "head")])
+
+
+def tail(list: Any, count: Any, /) -> tuple[Any, ...]:  # noqa: A002
+    """Return a list without its first so many."""
+    return tuple(_listed(list, "tail")[_number(count, "tail") :])
+
+
+def _number(value: Any, name: str) -> int:
+    number = whole(value)
+    if number is None or number < 0:
+        raise OperandError(f"{name} takes a whole number from 0 on, not {kind_of(value) if number is None else number}")
+    return number
+
+
+def column(list: Any, field: Any, /) -> tuple[Any, ...]:  # noqa: A002
+    """Return a field of each of a list: ``column(players, 'name')``. Raises OperandError if one has none."""
+    name = _text(field, "column, as a field,")
+    return tuple([attribute(item, name) for item in _listed(list, "column")])
+
+
+def where(list: Any, field: Any, value: Any, /) -> tuple[Any, ...]:  # noqa: A002
+    """Return those of a list of which a field is equal to a value: ``where(players, 'name', to)``."""
+    items = _listed(list, "where")
+    found = column(items, field)
+    return tuple([item for item, own in zip(items, found, strict=True) if typed_equal(own, value)])
+
+
+def as_text(value: Any, /) -> str:
+    """Return a number, boolean or null as JSON writes it, a text as it is. Raises OperandError for other kinds."""
+    if isinstance(value, str):
+        return value
+    if value is None or isinstance(value, bool) or is_number(value):
+        return json.dumps(value)
+    raise OperandError(f"{kind_of(value)} has no text")
+
+
+def as_whole(text: Any, /) -> int | None:
+    """Return the whole number that a text is, of 64 bits and as JSON writes it; null if it is none."""
+    written = _text(text, "int")
+    if len(written) > 20 or not _WHOLE.fullmatch(written) or written == "-0":
+        return None
+    number = int(written)
+    return number if INTEGER_MIN <= number <= INTEGER_MAX else None
+
+
+def split(text: Any, by: Any, /) -> tuple[str, ...]:
+    """Return the parts of a text between the places where another stands; raises OperandError for an empty one."""
+    sign = _text(by, "split")
+    if not sign:
+        raise OperandError("split takes a text that is not empty to split by")
+    return tuple(_text(text, "split").split(sign))
+
+
+def join(list: Any, by: Any, /) -> str:  # noqa: A002
+    """Return the texts of a list in one, with another between them."""
+    between = _text(by, "join")
+    parts = [_text(item, "join") for item in _listed(list, "join")]
+    _within(sum(map(len, islice(parts, LENGTH_MAX))) + len(between) * len(parts), "join")
+    return between.join(parts)
+
+
+def lower(text: Any, /) -> str:
+    """Return a text in small letters."""
+    return _text(text, "lower").lower()
+
+
+def upper(text: Any, /) -> str:
+    """Return a text in capital letters."""
+    return _text(text, "upper").upper()
+
+
+# The functions that are in the language itself and need no session.
+TOTAL: dict[str, Callable[..., Any]] = {
+    "len": length, "any": any_of, "all": all_of, "min": least, "max": greatest, "sum": total, "sorted": in_order,
+    "keys": keys, "values": values, "put": put, "without": without, "get": get, "column": column, "where": where,
+    "head": head, "tail": tail,
+    "str": as_text, "int": as_whole, "split": split, "join": join, "lower": lower, "upper": upper,
+}  # fmt: skip

@@ -1,0 +1,86 @@
+"""``accord diff``: what changed between two versions of a spec, and whether each still serves the other's clients."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from machines.checks.checker import check as problems_of
+from machines.exploring.comparing import compare
+from machines.exploring.findings import PROVED, REFUTED, Verdict
+from machines.exploring.promises import PromiseError, promises_for
+from machines.library import load, rules_modules
+from machines.model import Spec
+from machines.problems import SpecError
+from runtime.commands.exploring import CLIENTS, LIMIT, QUEUE, Bounds, Clients, Limit, Queue, shown
+from runtime.commands.faults import OK, PROBLEMS, UNDETERMINED, CommandError
+from runtime.commands.options import Json, Rules, are_modules, is_spec
+from runtime.commands.output import note, put, put_json
+
+Old = Annotated[str, Parameter(help="The version before: the name of a shipped spec, or a path.")]
+New = Annotated[str, Parameter(help="The version after.")]
+
+
+def diff(
+    old: Old,
+    new: New,
+    /,
+    *,
+    rules: Rules = [],  # noqa: B006 (cyclopts makes a new list)
+    clients: Clients = CLIENTS,
+    queue: Queue = QUEUE,
+    limit: Limit = LIMIT,
+    json: Json = False,
+) -> int:
+    """Say what changed in the messages, and explore a new server with old clients, and an old one with new clients.
+
+    Exit code 0 if both fit, 2 if one does not (with the shortest trace to where it does not), 3 if a bound was met
+    before all was looked at.
+    """
+    are_modules(rules)
+    bounds = Bounds(max(clients, 1), queue, limit)
+    specs = [_sound(name, rules) for name in (old, new)]
+    try:
+        promises = {name: one for spec in specs for name, one in promises_for(spec, rules_modules(spec, rules)).items()}
+    except PromiseError as error:
+        raise CommandError(str(error)) from None
+    found = compare(
+        specs[0], specs[1], promises, clients=range(1, bounds.clients + 1), queue=bounds.queue, most=bounds.limit
+    )  # fmt: skip
+    pairs: tuple[tuple[str, Verdict | None], ...] = (
+        ("a new server with old clients", found.new_server),
+        ("an old server with new clients", found.old_server),
+    )
+    if json:
+        told: dict[str, Any] = {
+            "verdict": found.state,
+            "changes": [
+                {"message": one.message, "text": str(one), "breaks": list(one.breaks)} for one in found.changes
+            ],
+            "apart": found.apart,
+        }
+        put_json(told | {name: shown(verdict) if verdict is not None else None for name, verdict in pairs})
+    else:
+        for change in found.changes:
+            put(str(change))
+        if found.apart:
+            put(found.apart)
+        for name, verdict in pairs:
+            for finding in verdict.findings if verdict is not None else ():
+                for line in finding.lines():
+                    put(f"{name}: {line}" if not line.startswith(" ") else line)
+            for line in verdict.summary() if verdict is not None else ():
+                note(f"{name}: {line}")
+    if found.state == REFUTED:
+        return PROBLEMS
+    return OK if found.state == PROVED else UNDETERMINED
+
+
+def _sound(name: str, rules: list[str]) -> Spec:
+    is_spec(name)
+    spec = load(name, rules=rules)
+    problems = tuple(problems_of(spec, rules_modules(spec, rules)))
+    if problems:
+        raise SpecError(problems)
+    return spec

@@ -1,0 +1,157 @@
+"""``accord docs``: the documents of specs, and the parts of other documents that are written from specs."""
+
+from __future__ import annotations
+
+import json as json_text
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from diagrams.album import album
+from diagrams.documents.facts import document
+from diagrams.documents.filling import FillError, filled
+from diagrams.documents.index import index
+from diagrams.documents.markdown import markdown
+from diagrams.documents.page import page, without_pictures
+from diagrams.documents.schemas import asyncapi, json_schema
+from diagrams.labels import stem
+from diagrams.pictures import PictureError, render
+from machines.library import SpecNotFound, shipped
+from machines.model import Spec
+from machines.problems import SpecError
+from runtime.commands.draw import words
+from runtime.commands.faults import FAILED, OK, CommandError
+from runtime.commands.options import Json, Rules, SpecName, are_modules, looked_at
+from runtime.commands.output import put, put_json
+
+FORMATS = ("md", "html", "schema", "asyncapi")
+
+
+def docs(
+    *specs: SpecName,
+    all_: Annotated[bool, Parameter(name="--all", help="All shipped specs, and an index of them: README.md.")] = False,
+    out: Annotated[
+        Path, Parameter(name=["--out", "-o"], help="The folder for the documents; made if there is none.")
+    ] = Path("documents"),
+    format_: Annotated[
+        str | None,
+        Parameter(
+            name="--format",
+            help="One or several of md (Markdown, with its pictures beside it), html (one page that needs nothing "
+            "else), schema (JSON Schema of every message) and asyncapi, with commas between; md and html if left out.",
+        ),
+    ] = None,
+    fill: Annotated[
+        list[Path],
+        Parameter(
+            consume_multiple=True,
+            negative=(),
+            help="Write anew, in these Markdown files, what stands between <!-- accord: chart SPEC ROLE MACHINE --> "
+            "and <!-- accord: end -->; also messages, fields, types, waits or settings SPEC.",
+        ),
+    ] = [],  # noqa: B006 (cyclopts makes a new list)
+    check: Annotated[
+        bool, Parameter(help="Write nothing; exit 1 if a document is missing or not of its spec.")
+    ] = False,
+    rules: Rules = [],  # noqa: B006
+    json: Json = False,
+) -> int:
+    """Write the document of each spec: its phases with their drawings, messages, types, waits, limits and settings."""
+    formats = words(format_, FORMATS, "--format") or ("md", "html")
+    if all_ and specs:
+        raise CommandError("docs takes either specs or --all, not both")
+    if fill and (all_ or specs):
+        raise CommandError("--fill names the specs in the files: leave them out here")
+    names = shipped() if all_ else specs
+    if not names and not fill:
+        raise CommandError("docs needs specs, or --all for the shipped ones: accord docs SPEC... -o FOLDER")
+    are_modules(rules)
+    try:
+        if fill:
+            made = list(_filled(fill, rules))
+        else:
+            loaded = [looked_at(name, rules) for name in names]
+            made = [written for spec in loaded for written in _documents(spec, out, formats, pictures=not check)]
+            made += [(out / "README.md", index(loaded, formats).encode())] if all_ else []
+        return _checked(made, json=json) if check else _written(made, json=json)
+    except PictureError as error:
+        raise CommandError(f"a picture cannot be drawn: {error}", FAILED) from error
+    except OSError as error:
+        raise CommandError(f"{error.filename or out}: {error.strerror or error}") from error
+
+
+def _documents(spec: Spec, folder: Path, formats: Sequence[str], *, pictures: bool) -> Iterator[tuple[Path, bytes]]:
+    """Yield the files of a spec's document; without ``pictures`` those that depend on Graphviz's version have none."""
+    name = stem(spec.protocol)
+    facts = document(spec)
+    drawn = {drawing.stem: drawing for drawing in album(spec)}
+    svgs = {
+        called: render(drawing.dot, "svg") if pictures else b'<svg xmlns="http://www.w3.org/2000/svg"></svg>'
+        for called, drawing in (drawn.items() if {"md", "html"} & set(formats) else ())
+    }
+    if "md" in formats:
+        yield folder / f"{name}.md", markdown(facts).encode()
+        if pictures:
+            yield from ((folder / f"{called}.svg", svg) for called, svg in svgs.items())
+    if "html" in formats:
+        yield folder / f"{name}.html", page(facts, svgs).encode()
+    if "schema" in formats:
+        yield folder / f"{name}.schema.json", _json(json_schema(spec))
+    if "asyncapi" in formats:
+        for role in spec.listeners():
+            yield folder / f"{stem(spec.protocol, role)}.asyncapi.json", _json(asyncapi(spec, role))
+
+
+def _json(value: Any) -> bytes:
+    return (json_text.dumps(value, ensure_ascii=False, indent=1) + "\n").encode(errors="backslashreplace")
+
+
+def _filled(files: Iterable[Path], rules: Sequence[str]) -> Iterator[tuple[Path, bytes]]:
+    for path in files:
+        try:
+            text = path.read_bytes().decode()
+            yield path, filled(text, lambda name: looked_at(name, rules)).encode()
+        except UnicodeDecodeError:
+            raise CommandError(f"{path} is not UTF-8") from None
+        except (FillError, SpecNotFound) as error:
+            raise CommandError(f"{path}: {error}") from error
+        except SpecError as error:
+            raise CommandError(f"{path} names a spec with problems:\n{error}") from error
+
+
+def _written(made: Iterable[tuple[Path, bytes]], *, json: bool) -> int:
+    paths = []
+    for path, content in made:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        paths.append(path)
+    if json:
+        put_json({"written": [str(path) for path in paths]})
+    else:
+        for path in paths:
+            put(str(path))
+    return OK
+
+
+def _checked(made: Iterable[tuple[Path, bytes]], *, json: bool) -> int:
+    """Compare documents with those that lie there, pages without their pictures."""
+    faults = []
+    for path, content in made:
+        if not path.is_file():
+            faults.append(f"{path.name} is missing")
+        elif _comparable(path, path.read_bytes()) != _comparable(path, content):
+            faults.append(f"{path.name} is stale")
+    if json:
+        put_json({"ok": not faults, "stale": faults})
+    else:
+        for fault in faults:
+            put(fault)
+    return FAILED if faults else OK
+
+
+def _comparable(path: Path, content: bytes) -> bytes:
+    if path.suffix != ".html":
+        return content
+    return without_pictures(content.decode(errors="replace")).encode()

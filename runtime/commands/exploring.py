@@ -1,0 +1,119 @@
+"""What ``accord check`` and ``accord diff`` say of an exploration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from machines.effects import Ask
+from machines.exploring import explore as exploring
+from machines.exploring.findings import Finding, Step, Verdict
+from machines.exploring.promises import PromiseError, promises_for
+from machines.exploring.replaying import Decide, confirmed
+from machines.library import rules_modules
+from machines.model import Spec
+from runtime.commands.faults import CommandError
+from runtime.players import companions
+
+CLIENTS = max(exploring.CLIENTS)
+QUEUE = exploring.QUEUE
+LIMIT = exploring.CONFIGURATIONS_MAX
+CLIENTS_MAX = 4  # with five no protocol that ships is through in a minute
+QUEUE_MAX = 8
+
+Clients = Annotated[int, Parameter(help=f"Try 1 to so many clients, up to {CLIENTS_MAX}; 0 looks at each role alone.")]
+Queue = Annotated[int, Parameter(help="How many messages may wait for one peer.")]
+Limit = Annotated[int, Parameter(help="How many configurations to look at, for each number of clients.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How far to look."""
+
+    clients: int = CLIENTS
+    queue: int = QUEUE
+    limit: int = LIMIT
+
+    def __post_init__(self) -> None:
+        for name, value, low, high in (
+            ("clients", self.clients, 0, CLIENTS_MAX),
+            ("queue", self.queue, 1, QUEUE_MAX),
+            ("limit", self.limit, 1, 10_000_000),
+        ):
+            if not low <= value <= high:
+                raise CommandError(f"--{name} {value} is not within {low}..{high}")
+
+
+def explored(spec: Spec, rules: list[str], bounds: Bounds) -> Verdict:
+    """Return the verdict on a spec without problems.
+
+    Raises:
+        CommandError: a module of its rules promises what is no promise.
+    """
+    modules = rules_modules(spec, rules)
+    try:
+        promises = promises_for(spec, modules)
+    except PromiseError as error:
+        raise CommandError(str(error)) from None
+    found = exploring.explore(
+        spec, promises, clients=range(1, bounds.clients + 1), queue=bounds.queue, most=bounds.limit
+    )
+    return confirmed(found, spec, modules, decider(spec))
+
+
+def decider(spec: Spec) -> Decide:
+    """Return who decides in a replay: the game's own strategies, one after the other; nobody if it has none."""
+    strategies = [one for module in companions(spec, "players") for one in module.PLAYERS.values()]
+
+    def decide(role: str, ask: Ask, attempt: int) -> Any:
+        if not strategies:
+            return None
+        strategy = strategies[attempt % len(strategies)]("ann", attempt)
+        try:
+            answer = getattr(strategy, ask.question)(*[value for _, value in ask.arguments])
+        except Exception:  # a strategy may be for another role, or of another mind: the replay goes without it
+            return None
+        return answer if isinstance(answer, tuple) and len(answer) == 2 else None
+
+    return decide
+
+
+def shown(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as JSON."""
+    return {
+        "verdict": verdict.state,
+        "clients": list(verdict.clients),
+        "queue": verdict.queue,
+        "configurations": list(verdict.configurations),
+        "findings": [_finding(finding) for finding in verdict.findings],
+        "unknown": list(verdict.beyond),
+        "assumed": list(verdict.assumed),
+        "notes": list(verdict.notes),
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "text": finding.text,
+        "hint": finding.hint,
+        "line": finding.place.line if finding.place is not None else None,
+        "clients": finding.clients,
+        "confirmed": finding.confirmed,
+        "trace": [_step(step) for step in finding.trace],
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {
+        "who": step.who,
+        "kind": step.kind,
+        "peer": step.peer,
+        "message": step.message,
+        "does": step.does,
+        "sent": [{"to": to, "message": message} for to, message in step.sent],
+        "closed": list(step.closed),
+        "where": step.where,
+    }

@@ -1,0 +1,261 @@
+"""What ``accord check`` found, as text for people, JSON, SARIF 2.1.0 and JUnit.
+
+A finding of the exploration is told like any problem, with its trace beside it; `Told` is both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+from machines.exploring.findings import REFUTED, UNDETERMINED, Finding, Verdict
+from machines.manual import pages
+from machines.problems import Problem
+from runtime.commands.exploring import shown
+from runtime.escaping import harmless
+
+Format = Literal["text", "json", "sarif", "junit"]
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+LINE_MAX = 160  # characters of a source line that are shown
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One thing to tell: a problem, the trace to it if it was explored, and the reason if the spec accepts it."""
+
+    problem: Problem
+    finding: Finding | None = None
+    reason: str | None = None
+
+    @property
+    def trace(self) -> tuple[str, ...]:
+        """The steps to it, a line each."""
+        return tuple(map(str, self.finding.trace)) if self.finding is not None else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found in one spec: what is wrong, what it accepts, and the verdict on its roles together.
+
+    ``error`` says why it was not checked at all. The verdict has the findings that are not accepted.
+    """
+
+    spec: str
+    problems: tuple[Told, ...] = ()
+    accepted: tuple[Told, ...] = ()
+    verdict: Verdict | None = None
+    error: str | None = None
+
+    @property
+    def state(self) -> Literal["wrong", "unknown", "right"]:
+        """Wrong if there is anything to mend, unknown if a bound was met before all was looked at."""
+        if self.problems or self.error is not None or (self.verdict is not None and self.verdict.state == REFUTED):
+            return "wrong"
+        return "unknown" if self.verdict is not None and self.verdict.state == UNDETERMINED else "right"
+
+    @property
+    def findings(self) -> tuple[Told, ...]:
+        """What the exploration found, told like problems; one without a place of its own stands at the spec's begin."""
+        return tuple(told for told in self.problems if told.finding is not None)
+
+
+# -- text ------------------------------------------------------------------------------------------------------------
+
+
+def text_lines(report: Report) -> Iterator[tuple[str, str]]:
+    """Yield the lines for people, each with its style: problem, source, caret, trace or accepted."""
+    for told in report.problems:
+        yield from _heading(told)
+        for line in _excerpt(told.problem):
+            yield ("caret" if line.endswith("^") else "source"), line
+        for at, step in enumerate(told.trace, start=1):
+            yield "trace", f"    {at:>3} {step}"
+    for told in report.accepted:
+        problem = told.problem
+        yield "accepted", f"{problem.place}: accepted: {problem.code} {problem.text} (because: {told.reason})"
+
+
+def _heading(told: Told) -> Iterator[tuple[str, str]]:
+    if told.finding is None:
+        yield "problem", str(told.problem)
+        return
+    for at, line in enumerate(told.finding.lines()):
+        if at <= bool(told.finding.hint):  # then come its steps
+            yield "problem" if at == 0 else "source", line
+
+
+def _excerpt(problem: Problem) -> list[str]:
+    """Return the source line of a problem and one with a caret below its column; nothing if it can not be read."""
+    place = problem.place
+    lines = _source(place.file)
+    if not 1 <= place.line <= len(lines):
+        return []
+    line = harmless(lines[place.line - 1].replace("\t", " "))
+    column = len(harmless(lines[place.line - 1][: place.column - 1].replace("\t", " ")))
+    if not line.strip() or column > LINE_MAX:
+        return []
+    number = f"{place.line:>5}"
+    return [f"{number} | {line[:LINE_MAX]}", f"{' ' * len(number)} | {' ' * column}^"]
+
+
+@lru_cache(maxsize=16)
+def _source(file: str) -> tuple[str, ...]:
+    try:
+        return tuple(Path(file).read_text(encoding="utf-8", errors="replace").splitlines())
+    except (OSError, ValueError):
+        return ()
+
+
+# -- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def as_json(reports: Sequence[Report]) -> dict[str, Any]:
+    """Return the reports as one JSON object."""
+    return {"ok": all(report.state == "right" for report in reports), "specs": [_report(one) for one in reports]}
+
+
+def _report(report: Report) -> dict[str, Any]:
+    about: dict[str, Any] = {
+        "spec": report.spec,
+        "problems": [_told(told) for told in report.problems if told.finding is None],
+        "accepted": [_told(told) | {"reason": told.reason} for told in report.accepted],
+    }
+    if report.error is not None:
+        about["error"] = report.error
+    if report.verdict is not None:
+        about["explored"] = shown(report.verdict)
+    return about
+
+
+def _told(told: Told) -> dict[str, Any]:
+    place = told.problem.place
+    return {
+        "file": place.file,
+        "line": place.line,
+        "column": place.column,
+        "code": told.problem.code,
+        "text": told.problem.text,
+        "hint": told.problem.hint,
+    }
+
+
+# -- SARIF -----------------------------------------------------------------------------------------------------------
+
+
+def as_sarif(reports: Sequence[Report], version: str) -> dict[str, Any]:
+    """Return the reports as a SARIF 2.1.0 log with one run; what is accepted is a result that is suppressed."""
+    told = [one for report in reports for one in (*report.problems, *report.accepted)]
+    codes = sorted({one.problem.code for one in told})
+    notes = [
+        {"level": level, "message": {"text": f"{report.spec}: {text}"}}
+        for report in reports
+        for level, text in _notes(report)
+    ]
+    return {
+        "$schema": SARIF_SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": {"name": "accord", "version": version, "rules": [_rule(code) for code in codes]}},
+                "columnKind": "unicodeCodePoints",
+                "invocations": [
+                    {
+                        "executionSuccessful": all(report.error is None for report in reports),
+                        "toolExecutionNotifications": notes,
+                    }
+                ],
+                "results": [_result(one, codes.index(one.problem.code)) for one in told],
+            }
+        ],
+    }
+
+
+def _notes(report: Report) -> Iterator[tuple[str, str]]:
+    if report.error is not None:
+        yield "error", report.error
+    if report.verdict is not None:
+        for text in report.verdict.beyond:
+            yield "warning", f"unknown: {text}"
+
+
+def _rule(code: str) -> dict[str, Any]:
+    page = pages().get(code)
+    rule: dict[str, Any] = {"id": code}
+    if page is not None:
+        why = " ".join(page.why.split())
+        rule |= {"shortDescription": {"text": page.says}, "fullDescription": {"text": why}}
+        rule["help"] = {"text": f"{why}\n\nBad:\n\n{page.bad.text}\nMended:\n\n{page.mended.text}"}
+    return rule
+
+
+def _result(told: Told, index: int) -> dict[str, Any]:
+    problem = told.problem
+    place = problem.place
+    path = Path(place.file)
+    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    result: dict[str, Any] = {
+        "ruleId": problem.code,
+        "ruleIndex": index,
+        "level": "error",
+        "message": {"text": problem.text + (f" ({problem.hint})" if problem.hint else "")},
+        "locations": [
+            {
+                "physicalLocation": {
+                    "artifactLocation": {"uri": uri},
+                    "region": {"startLine": place.line, "startColumn": place.column},
+                }
+            }
+        ],
+    }
+    if told.trace:
+        steps = [{"location": {"message": {"text": step}}} for step in told.trace]
+        result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
+    if told.reason is not None:
+        result["suppressions"] = [{"kind": "inSource", "justification": told.reason}]
+    return result
+
+
+# -- JUnit -----------------------------------------------------------------------------------------------------------
+
+
+def as_junit(reports: Iterable[Report]) -> str:
+    """Return the reports as a JUnit file: a suite for each spec, a case for each problem, and one if there is none."""
+    top = ElementTree.Element("testsuites", name="accord check")
+    totals = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
+    for report in reports:
+        suite = ElementTree.SubElement(top, "testsuite", name=harmless(report.spec))
+        counts = dict.fromkeys(totals, 0)
+        for told in report.problems:
+            problem = told.problem
+            case = _case(suite, report, f"{problem.code} {problem.place}", counts)
+            counts["failures"] += 1
+            failure = ElementTree.SubElement(case, "failure", type=problem.code, message=harmless(problem.text))
+            steps = [f"{at} {step}" for at, step in enumerate(told.trace, start=1)]
+            failure.text = "\n".join(map(harmless, [str(problem), *steps]))
+        for told in report.accepted:
+            case = _case(suite, report, f"{told.problem.code} {told.problem.place}", counts)
+            counts["skipped"] += 1
+            ElementTree.SubElement(case, "skipped", message=harmless(f"accepted: {told.reason}"))
+        for level, text in _notes(report):
+            case = _case(suite, report, "not checked" if level == "error" else "undetermined", counts)
+            counts["errors"] += 1
+            ElementTree.SubElement(case, "error", type=level, message=harmless(text))
+        if report.state == "right":
+            _case(suite, report, "no problems", counts)
+        for name, count in counts.items():
+            suite.set(name, str(count))
+            totals[name] += count
+    for name, count in totals.items():
+        top.set(name, str(count))
+    ElementTree.indent(top)
+    return ElementTree.tostring(top, encoding="unicode", xml_declaration=False)
+
+
+def _case(suite: ElementTree.Element, report: Report, name: str, counts: dict[str, int]) -> ElementTree.Element:
+    counts["tests"] += 1
+    return ElementTree.SubElement(suite, "testcase", classname=harmless(report.spec), name=harmless(name))

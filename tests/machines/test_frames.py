@@ -1,0 +1,149 @@
+"""Frames made of parts: cut however the bytes arrive, written as they are read, bounded in bytes and in parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from machines.messages.shapes import Mismatch
+from machines.model import Frame, FrameBytes, FrameLine, FrameRepeat, FrameUntil, Wire
+from machines.problems import Place
+from machines.wire.codec import Codec, Malformed
+from machines.wire.frames import Cut, PartsFramer, packer
+from machines.wire.framing import FrameError
+
+HERE = Place("test.yaml", 1, 1)
+WIRE = Wire(framing="text", line_end="crlf", message_bytes_max=2000, parts_max=60)
+BULK: Frame = (FrameLine(("$", "size", ""), HERE), FrameBytes("size", HERE), FrameLine(("",), HERE))
+ARRAY: Frame = (FrameLine(("*", "count", ""), HERE), FrameRepeat("count", BULK, HERE))
+MAIL: Frame = (FrameUntil(".", HERE),)
+PAIR: Frame = (FrameLine(None, HERE), FrameBytes(3, HERE), FrameLine(("",), HERE))
+
+texts = st.text(st.characters(blacklist_categories=["Cs"]), max_size=20)
+lines = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\r\n"), max_size=20)
+# A frame that ends by a line cannot tell the end of a last empty line from none, so there is no such content.
+contents = st.lists(lines, max_size=5).map("\n".join).filter(lambda text: text == "" or not text.startswith("\n"))
+
+
+def cut(stream: bytes, frame: Frame, cuts: list[int], wire: Wire = WIRE) -> list[Any]:
+    """Return the values of what comes out of a stream in these pieces."""
+    framer = PartsFramer(wire)
+    found: list[Any] = []
+    at = 0
+    for end in [*sorted(cuts), len(stream)]:
+        framer.feed(stream[at:end])
+        at = max(at, end)
+        while (raw := framer.next([frame])) is not None:
+            found.append(Codec(wire, {"A": frame}).decode(raw))
+    assert framer.waiting == 0
+    return found
+
+
+@given(st.lists(texts, max_size=6), st.data())
+def test_an_array_of_texts_is_read_as_it_is_written_wherever_it_is_cut(values: list[str], data: st.DataObject) -> None:
+    stream = packer(ARRAY, WIRE)(values) * 2 + b"PLAIN\r\n"
+    cuts = data.draw(st.lists(st.integers(0, len(stream)), max_size=8))
+
+    assert cut(stream, ARRAY, cuts) == [values, values, "PLAIN"]
+
+
+@given(contents, st.data())
+def test_content_is_stuffed_and_unstuffed(content: str, data: st.DataObject) -> None:
+    stream = packer(MAIL, WIRE)(content)
+    cuts = data.draw(st.lists(st.integers(0, len(stream)), max_size=8))
+
+    assert stream.endswith(b".\r\n")
+    assert stream.split(b"\r\n").count(b".") == 1
+    assert cut(stream, MAIL, cuts) == [content.rstrip("\r")] or "\r" in content
+
+
+def test_content_as_the_rfc_has_it() -> None:
+    assert packer(MAIL, WIRE)("a\n.b\n..\n.") == b"a\r\n..b\r\n...\r\n..\r\n.\r\n"
+    assert cut(b"a\r\n..b\r\n...\n..\r\n.\r\n", MAIL, []) == ["a\n.b\n..\n."]
+    assert cut(b".\r\n", MAIL, []) == [""]
+
+
+@pytest.mark.parametrize(
+    ("stream", "frame", "values"),
+    [
+        (b"*0\r\n", ARRAY, [[]]),
+        (b"*1\n$0\n\n", ARRAY, [[""]]),
+        (b"\r\n\r\n$2\r\nab\r\n", BULK, ["ab"]),
+        (b"$-1\r\n", BULK, ["$-1"]),
+        (b"$x\r\n$01\r\n", BULK, ["$x", "$01"]),
+        (b"name\r\nabc\r\n", PAIR, [["name", "abc"]]),
+    ],
+)
+def test_what_is_like_the_first_line_is_a_frame_and_what_is_not_is_a_line(
+    stream: bytes, frame: Frame, values: list[Any]
+) -> None:
+    assert cut(stream, frame, []) == values
+    assert cut(stream, frame, list(range(len(stream)))) == values
+
+
+@pytest.mark.parametrize(
+    ("stream", "frame", "why"),
+    [
+        (b"$2001\r\n", BULK, "longer than 2000"),
+        (b"$2\r\nabc\r\n", BULK, "line like ''"),
+        (b"*2\r\n+1\r\n", ARRAY, "wanted"),
+        (b"*9999999999\r\n" + b"$0\r\n\r\n" * 30, ARRAY, "more than 60 parts"),
+        (b"x" * 2001, BULK, "longer than"),
+        (b"x\r\n" * 700, MAIL, "longer than"),
+    ],
+)
+def test_what_is_over_a_limit_or_unlike_its_pattern_ends_the_stream(stream: bytes, frame: Frame, why: str) -> None:
+    framer = PartsFramer(WIRE)
+    framer.feed(stream)
+
+    with pytest.raises(FrameError, match=why):
+        framer.next([frame])
+    framer.feed(b"more")
+    with pytest.raises(FrameError, match=why):
+        framer.next([frame])
+    assert framer.waiting == 0
+
+
+def test_bytes_that_are_no_text_cost_that_message_only() -> None:
+    framer = PartsFramer(WIRE)
+    framer.feed(b"$1\r\n\xff\r\n$1\r\na\r\n")
+    codec = Codec(WIRE, {"A": BULK})
+
+    first, second = framer.next([BULK]), framer.next([BULK])
+
+    assert isinstance(first, Cut)
+    assert second is not None
+    with pytest.raises(Malformed, match="UTF-8"):
+        codec.decode(first)
+    assert codec.decode(second) == "a"
+
+
+def test_a_frame_is_chosen_when_its_first_byte_is_looked_at_and_keeps_to_its_end() -> None:
+    framer = PartsFramer(WIRE)
+    framer.feed(b"QUIT\r\n")
+    assert framer.next([MAIL]) is None
+    framer.feed(b".\r\nQUIT\r\n")
+
+    content = framer.next([])
+
+    assert isinstance(content, Cut)
+    assert content.value == "QUIT"
+    assert framer.next([]) == b"QUIT"
+
+
+@pytest.mark.parametrize("value", [1, ["a", 1], [["a"]], {"a": "b"}, ["\ud800"], None])
+def test_what_a_frame_cannot_carry_is_not_written(value: Any) -> None:
+    with pytest.raises(Mismatch):
+        packer(ARRAY, WIRE)(value)
+    with pytest.raises(Mismatch):
+        packer(PAIR, WIRE)(value)
+
+
+def test_a_line_holds_no_line_end_and_fixed_bytes_are_so_many() -> None:
+    for wrong in (["a\nb", "abc"], ["a", "abcd"], ["a"]):
+        with pytest.raises(Mismatch):
+            packer(PAIR, WIRE)(wrong)
+    assert packer(PAIR, WIRE)(["a", "abc"]) == b"a\r\nabc\r\n"

@@ -1,0 +1,235 @@
+"""Programs that others wrote speak to servers made of specs alone: Python's smtplib, the redis client."""
+
+from __future__ import annotations
+
+import smtplib
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+from anyio import to_thread
+
+from machines.effects import Ended
+from machines.engine.session import Program
+from machines.library import load
+from runtime.server import serve
+
+pytestmark = pytest.mark.anyio
+
+
+@asynccontextmanager
+async def serving(name: str, stock: bool, **settings: str) -> AsyncIterator[tuple[int, list[Ended]]]:
+    """Run a shipped spec's server; yield its port, and how its sessions ended so far."""
+    endings: list[Ended] = []
+    ports: list[int] = []
+    listening = anyio.Event()
+
+    def on_listening(port: int) -> None:
+        ports.append(port)
+        listening.set()
+
+    async def run() -> None:
+        program = Program(load(name, settings=settings), "server", {})
+        await serve(
+            program, on_listening=on_listening, on_ended=lambda number, ended: endings.append(ended), stock=stock
+        )
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(run)
+        with anyio.fail_after(20):
+            await listening.wait()
+            yield ports[0], endings
+        tasks.cancel_scope.cancel()
+
+
+async def in_thread(talk: Callable[[], Any]) -> Any:
+    with anyio.fail_after(20):
+        return await to_thread.run_sync(talk)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    with anyio.fail_after(10):
+        while not holds():
+            await anyio.wait_all_tasks_blocked()
+            await to_thread.run_sync(lambda: None)
+
+
+# -- mail ------------------------------------------------------------------------------------------------------------
+
+BODIES = [
+    "Subject: hello\n\nHow are you?",
+    "Subject: dots\n\n.\n..\n.one\nin.the middle.\n.",
+    "Subject: many\n\n" + "\n".join(f"line {number}" for number in range(2000)),
+    "Subject: é\n\n𝄞",
+]
+
+
+async def test_smtplib_delivers_mail(stock: bool) -> None:
+    def deliver(port: int) -> list[Any]:
+        with smtplib.SMTP("127.0.0.1", port, timeout=10) as client:
+            said: list[Any] = [client.ehlo("me.example")]
+            for body in BODIES:
+                said.append(client.sendmail("ann@example", ["bob@example", "cal@example"], body.encode()))
+            return said
+
+    async with serving("smtp", stock) as (port, endings):
+        said = await in_thread(lambda: deliver(port))
+        await until(lambda: bool(endings))
+
+    assert said == [(250, b"mail.example\n8BITMIME"), {}, {}, {}, {}]
+    assert endings[0].failed is None
+    # smtplib ends the content with a line end before the dot, as the RFC has it
+    assert [letter["content"] for letter in endings[0].value] == BODIES
+    assert {letter["recipients"] for letter in endings[0].value} == {("bob@example", "cal@example")}
+
+
+async def test_commands_out_of_order_are_refused_and_the_session_goes_on(stock: bool) -> None:
+    def talk(port: int) -> list[int]:
+        with smtplib.SMTP("127.0.0.1", port, timeout=10) as client:
+            codes = [
+                client.docmd(line)[0] for line in ("MAIL FROM:<a@b>", "RCPT TO:<c@d>", "DATA", "RSET", "NOOP", "x")
+            ]
+            client.helo("me")
+            codes += [
+                client.docmd(line)[0] for line in ("RCPT TO:<c@d>", "mail from: <a@b>", "DATA", "MAIL FROM:<a@b>")
+            ]
+            codes += [client.rset()[0], client.docmd("RCPT TO:<c@d>")[0], client.verify("ann")[0]]
+            client.sendmail("a@b", ["c@d"], "after all that")
+            return codes
+
+    async with serving("smtp", stock) as (port, endings):
+        codes = await in_thread(lambda: talk(port))
+        await until(lambda: bool(endings))
+
+    assert codes == [503, 503, 503, 250, 250, 500, 503, 250, 503, 503, 250, 503, 252]
+    assert [letter["content"] for letter in endings[0].value] == ["after all that"]
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+async def test_commands_and_content_in_one_stream_are_told_apart_by_the_state(stock: bool, size: int) -> None:
+    stream = (
+        b"EHLO me\r\nMAIL FROM:<a@b> BODY=8BITMIME\r\nRCPT TO:<c@d>\r\nDATA\r\nQUIT\r\n..\r\nRSET\r\n.\r\n"
+        b"NOOP\r\nMAIL FROM:<>\r\nRCPT TO:<e@f>\r\nRCPT TO:<g@h>\r\nDATA\r\n.\r\nQUIT\r\nNOOP\r\n"
+    )
+
+    def talk(port: int) -> bytes:
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            for at in range(0, len(stream), size):
+                connection.sendall(stream[at : at + size])
+            heard = b""
+            while chunk := connection.recv(65536):
+                heard += chunk
+            return heard
+
+    async with serving("smtp", stock) as (port, endings):
+        heard = await in_thread(lambda: talk(port))
+        await until(lambda: bool(endings))
+
+    codes = [line[:3].decode() for line in heard.split(b"\r\n")[:-1] if line[3:4] == b" "]
+    assert codes == ["220", "250", "250", "250", "354", "250", "250", "250", "250", "250", "354", "250", "221"]
+    assert [(letter["recipients"], letter["content"]) for letter in endings[0].value] == [
+        (("c@d",), "QUIT\n.\nRSET"),
+        (("e@f", "g@h"), ""),
+    ]
+
+
+async def test_too_long_a_mail_costs_its_sender_only(stock: bool) -> None:
+    def flood(port: int) -> bytes:
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            connection.sendall(b"HELO me\r\nMAIL FROM:<a@b>\r\nRCPT TO:<c@d>\r\nDATA\r\n")
+            try:
+                for _ in range(200):
+                    connection.sendall(b"x" * 99_998 + b"\r\n")
+                while connection.recv(65536):
+                    pass
+            except OSError:
+                pass
+        return b""
+
+    def deliver(port: int) -> Any:
+        with smtplib.SMTP("127.0.0.1", port, timeout=10) as client:
+            return client.sendmail("a@b", ["c@d"], "short")
+
+    async with serving("smtp", stock) as (port, endings):
+        await in_thread(lambda: flood(port))
+        assert await in_thread(lambda: deliver(port)) == {}
+        await until(lambda: len(endings) == 2)
+
+    assert sorted(len(ended.value) for ended in endings) == [0, 1]
+
+
+# -- keys and values -------------------------------------------------------------------------------------------------
+
+
+async def test_the_redis_client_keeps_values(stock: bool) -> None:
+    redis: Any = pytest.importorskip("redis")
+
+    def talk(port: int) -> list[Any]:
+        with redis.Redis("127.0.0.1", port, protocol=2, socket_timeout=10) as one:
+            said: list[Any] = [one.ping(), one.set("a", "1"), one.get("a"), one.incr("a"), one.incrby("a", 40)]
+            said += [one.exists("a", "b"), one.echo("h\r\n*1 é"), one.set("text", "x y"), one.get("none")]
+            for command in (("INCR", "text"), ("LPUSH", "list", 1), ("SET", "a", 1, "EX", 3)):
+                with pytest.raises(redis.ResponseError):
+                    one.execute_command(*command)
+            pipe = one.pipeline(transaction=False)
+            for number in range(100):
+                pipe.set(f"k{number}", number)
+            said.append(len(pipe.execute()))
+            with redis.Redis("127.0.0.1", port, protocol=2, socket_timeout=10) as other:
+                said += [other.get("k99"), other.delete("a", "text", "none"), other.get("a")]
+            return said
+
+    async with serving("redis", stock) as (port, _):
+        said = await in_thread(lambda: talk(port))
+
+    assert said == [True, True, b"1", 2, 42, 1, "h\r\n*1 é".encode(), True, None, 100, b"99", 2, None]
+
+
+@pytest.mark.parametrize("size", [1, 1000])
+async def test_what_is_on_the_wire_is_resp(stock: bool, size: int) -> None:
+    stream = (
+        b"*1\r\n$4\r\nPING\r\n*3\r\n$3\r\nset\r\n$1\r\na\r\n$19\r\n9223372036854775807\r\n*2\r\n$4\r\nINCR\r\n$1\r\na\r\n"
+        b"*3\r\n$6\r\nINCRBY\r\n$1\r\na\r\n$2\r\n-7\r\n*2\r\n$3\r\nGET\r\n$1\r\na\r\n*2\r\n$3\r\nGET\r\n$1\r\nb\r\n"
+        b"*4\r\n$3\r\nDEL\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\na\r\n*1\r\n$4\r\nQUIT\r\n"
+    )
+
+    def talk(port: int) -> bytes:
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            for at in range(0, len(stream), size):
+                connection.sendall(stream[at : at + size])
+            heard = b""
+            while chunk := connection.recv(65536):
+                heard += chunk
+            return heard
+
+    async with serving("redis", stock) as (port, _):
+        heard = await in_thread(lambda: talk(port))
+
+    assert heard == (
+        b"+PONG\r\n+OK\r\n-ERR increment or decrement would overflow\r\n:9223372036854775800\r\n"
+        b"$19\r\n9223372036854775800\r\n$-1\r\n:1\r\n+OK\r\n"
+    )
+
+
+async def test_a_full_store_refuses_new_keys_and_nonsense_costs_its_sender_only(stock: bool) -> None:
+    def talk(port: int) -> tuple[bytes, bytes]:
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as good:
+            with socket.create_connection(("127.0.0.1", port), timeout=10) as bad:
+                bad.sendall(b"*1\r\nhello\r\n")
+                nonsense = bad.recv(100)
+            for key in (b"a", b"b", b"c"):
+                good.sendall(b"*3\r\n$3\r\nSET\r\n$1\r\n" + key + b"\r\n$1\r\n1\r\n")
+            good.sendall(b"*1\r\n$4\r\nQUIT\r\n")
+            heard = b""
+            while chunk := good.recv(65536):
+                heard += chunk
+            return nonsense, heard
+
+    async with serving("redis", stock, keys_max="2") as (port, _):
+        nonsense, heard = await in_thread(lambda: talk(port))
+
+    assert nonsense == b""
+    assert heard == b"+OK\r\n+OK\r\n-ERR the store is full\r\n+OK\r\n"
