@@ -55,6 +55,7 @@ class Voice(StrEnum):
     DROP = "drop"
     LET = "let"
     WAIT = "wait"
+    COUNT = "count"  # how often, in a picture of runs
     NOTE = "note"
 
 

@@ -49,6 +49,11 @@ def markup(text: str) -> str:
     return escape(visible(text), quote=True)
 
 
+def cell(text: str) -> str:
+    """Return ``text`` as ``markup`` does, or a blank: Graphviz takes no HTML-like text that is empty."""
+    return markup(text) or "&#160;"
+
+
 def attribute(text: str) -> str:
     """Return ``text`` as a plain DOT attribute for the graphviz package: visible, no escape sequence, no entity.
 

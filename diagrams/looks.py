@@ -18,6 +18,7 @@ SIZE_SMALL = 8.5
 
 INK = "#222222"
 QUIET = "#666666"
+PALE = "#8a8a8a"  # what runs have never reached
 PAPER = "#ffffff"
 BOX = "#f7f9fc"
 BOX_CALL = "#eef3ee"
@@ -64,4 +65,5 @@ SETTING: dict[Voice, tuple[str, bool, float]] = {
     Voice.LET: (QUIET, False, SIZE_SMALL),
     Voice.WAIT: (INK, False, SIZE_SMALL),
     Voice.NOTE: (QUIET, False, SIZE_SMALL),
+    Voice.COUNT: (INK, True, SIZE_SMALL),
 }

@@ -20,8 +20,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Literal
 
+from diagrams.album import FORMATS, TEXT_FORMATS, Drawing, Kind, album
 from diagrams.labels import stem as file_stem
-from diagrams.states import spec_dots
 from machines.model import Spec
 
 Format = Literal["svg", "png"]
@@ -155,45 +155,62 @@ def render(dot: str, form: Format, seconds: float = SECONDS_MAX) -> bytes:
     return _GRAPHVIZ.draw(encoded, form, seconds)
 
 
-def write(spec: Spec, folder: Path, formats: Iterable[str]) -> list[Path]:
-    """Write the state diagram of every machine of a spec into ``folder``; return the paths written.
+def write(drawings: Iterable[Drawing], folder: Path, formats: Iterable[str]) -> list[Path]:
+    """Write drawings into ``folder``, each in the formats that it has; return the paths written.
 
-    ``formats`` are of ``dot``, ``svg`` and ``png``. The folder is made if there is none; other files stay.
+    ``formats`` are of `diagrams.album.FORMATS`. The folder is made if there is none; other files stay.
 
     Raises:
         PictureError: as ``render``.
-        ValueError: a format is none of the three.
+        ValueError: a format is none of those.
         OSError: the folder cannot be written.
     """
     wanted = tuple(formats)
     for form in wanted:
-        if form not in ("dot", "svg", "png"):
-            raise ValueError(f"{form!r} is not a format: dot, svg or png")
+        if form not in FORMATS:
+            raise ValueError(f"{form!r} is not a format: {', '.join(FORMATS)}")
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
-    for stem, dot in spec_dots(spec).items():
+    for drawing in drawings:
         for form in wanted:
-            path = folder / f"{stem}.{form}"
-            path.write_bytes(dot.encode() if form == "dot" else render(dot, "svg" if form == "svg" else "png"))
-            written.append(path)
+            content = _content(drawing, form)
+            if content is not None:
+                path = folder / f"{drawing.stem}.{form}"
+                path.write_bytes(content)
+                written.append(path)
     return written
 
 
-def stale(spec: Spec, folder: Path) -> list[str]:
-    """Say which of a spec's committed pictures in ``folder`` are not those of the spec as it is now, a sentence each.
+def _content(drawing: Drawing, form: str) -> bytes | None:
+    match form:
+        case "dot":
+            return drawing.dot.encode()
+        case "svg" | "png":
+            return render(drawing.dot, form)
+        case _:
+            text = drawing.text(form)
+            return text.encode() if text is not None else None
 
-    Compared is DOT, since the bytes of SVG and PNG depend on Graphviz's version. A picture that is missing, that
-    differs, or whose machine is gone, is stale.
+
+def stale(spec: Spec, folder: Path, kinds: Iterable[Kind] = tuple(Kind)) -> list[str]:
+    """Say which of a spec's committed drawings in ``folder`` are not those of the spec as it is now, a sentence each.
+
+    Compared are DOT, which must be there, and the text forms that are: the bytes of SVG and PNG depend on Graphviz's
+    version. A drawing that is missing, that differs, or whose machine is gone, is stale.
     """
-    dots = spec_dots(spec)
     faults: list[str] = []
-    for stem, dot in dots.items():
-        path = folder / f"{stem}.dot"
+    for drawing in album(spec, kinds):
+        path = folder / f"{drawing.stem}.dot"
         if not path.is_file():
             faults.append(f"{path.name} is missing")
-        elif path.read_bytes() != dot.encode():
+        elif path.read_bytes() != drawing.dot.encode():
             faults.append(f"{path.name} is stale")
+        for form in TEXT_FORMATS:
+            path = folder / f"{drawing.stem}.{form}"
+            if path.is_file() and path.read_bytes() != _content(drawing, form):
+                faults.append(f"{path.name} is stale")
+    known = {drawing.stem for drawing in album(spec)}
     for role in spec.roles:
         left = sorted(path.stem for path in folder.glob(f"{file_stem(spec.protocol, role)}-*.dot"))
-        faults += [f"{stem}.dot shows a machine that the spec no longer has" for stem in left if stem not in dots]
+        faults += [f"{stem}.dot shows a machine that the spec no longer has" for stem in left if stem not in known]
     return faults

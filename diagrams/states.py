@@ -22,6 +22,7 @@ from pathlib import PurePath
 
 import graphviz
 
+from diagrams.coverage import Paint
 from diagrams.flow import KEEPS, Arrow, Flow, Kind, Label, Line, Node, Voice, backward
 from diagrams.labels import attribute, distinct, markup, stem, wrap
 from diagrams.looks import (
@@ -31,11 +32,13 @@ from diagrams.looks import (
     FONTS,
     INK,
     LOOKS,
+    PALE,
     PAPER,
     QUIET,
     SETTING,
     SIZE,
     SIZE_SMALL,
+    Look,
 )
 from diagrams.tracing import flow
 from machines.model import Spec
@@ -90,30 +93,40 @@ def machine_dot(spec: Spec, role: str, machine: str) -> str:
     return dot(flow(spec, role, machine), spec.protocol, {m: s for (r, m), s in stems(spec).items() if r == role})
 
 
-def dot(drawn: Flow, protocol: str, links: Mapping[str, str]) -> str:
-    """Return a flow as DOT; ``links`` gives the file name without ending of each machine that has a picture."""
+def dot(drawn: Flow, protocol: str, links: Mapping[str, str], paint: Paint | None = None) -> str:
+    """Return a flow as DOT; ``links`` gives the file name without ending of each machine that has a picture.
+
+    ``paint``, which was made of this flow, shows how often runs went along each arrow.
+    """
+    drawn = paint.flow if paint is not None else drawn
     machine = drawn.machine
     graph = graphviz.Digraph(graph_attr=GRAPH, node_attr=NODE, edge_attr=EDGE)
-    graph.attr(label=_html(_heading(drawn, protocol, links)), tooltip=attribute(_where(machine.place)))
+    graph.attr(label=_html(_heading(drawn, protocol, links, paint)), tooltip=attribute(where(machine.place)))
     # Ids in SVG begin with the picture's name, so that several can stand in one page.
     page = links.get(machine.name, stem(machine.name))
     identities = dict(zip([n.name for n in drawn.nodes], distinct([_identity(n) for n in drawn.nodes]), strict=True))
     if machine.always is None:
-        _draw(graph, drawn, identities, links, page)
+        _draw(graph, drawn, identities, links, page, paint)
     else:
         with graph.subgraph(name="cluster_always") as frame:
             frame.attr(
-                label="", style="dashed,rounded", color=QUIET, margin="20", tooltip=attribute(_where(machine.place))
+                label="", style="dashed,rounded", color=QUIET, margin="20", tooltip=attribute(where(machine.place))
             )
-            _draw(frame, drawn, identities, links, page)
+            _draw(frame, drawn, identities, links, page, paint)
     return str(graph.source)
 
 
 def _draw(
-    graph: graphviz.Digraph, drawn: Flow, identities: Mapping[str, str], links: Mapping[str, str], page: str
+    graph: graphviz.Digraph,
+    drawn: Flow,
+    identities: Mapping[str, str],
+    links: Mapping[str, str],
+    page: str,
+    paint: Paint | None,
 ) -> None:
     for node in drawn.nodes:
-        _draw_node(graph, node, identities, links, page)
+        pale = paint is not None and node.name in paint.pale
+        _draw_node(graph, node, identities, links, page, pale=pale)
     crowded = _crowded(drawn)
     back = backward(drawn)
     for index, arrow in enumerate(drawn.arrows):
@@ -121,7 +134,8 @@ def _draw(
         source, target = identities[arrow.source], identities[arrow.target]
         if returns and arrow.target in crowded:
             target = f"{target}:{NAME_PORT}"
-        _draw_arrow(graph, arrow, (source, target), f"arrow{index + 1}", page, back=returns)
+        look = paint.looks[index] if paint is not None else LOOKS[arrow.kind]
+        _draw_arrow(graph, arrow, look, (source, target), f"arrow{index + 1}", page, back=returns)
 
 
 def _crowded(drawn: Flow) -> frozenset[str]:
@@ -142,17 +156,24 @@ def _identity(node: Node) -> str:
 
 
 def _draw_node(
-    graph: graphviz.Digraph, node: Node, identities: Mapping[str, str], links: Mapping[str, str], page: str
+    graph: graphviz.Digraph,
+    node: Node,
+    identities: Mapping[str, str],
+    links: Mapping[str, str],
+    page: str,
+    *,
+    pale: bool,
 ) -> None:
     identity = identities[node.name]
-    said = [_where(node.place), *node.detail, *_cut(node.lines, BOX_CHARACTERS)]
+    said = [where(node.place), *node.detail, *_cut(node.lines, BOX_CHARACTERS)]
     for label in node.inside:
         said += _told_more(label, BOX_CHARACTERS)
     common = {"id": f"{page}-{identity}", "tooltip": attribute("\n".join(dict.fromkeys(said)))}
+    ink = PALE if pale else INK
     match node.kind:
         case "start":
             graph.node(
-                identity, "", **common, shape="circle", style="filled", fillcolor=INK, fixedsize="true", width="0.17"
+                identity, "", **common, shape="circle", style="filled", fillcolor=ink, fixedsize="true", width="0.17"
             )
         case "junction":
             graph.node(
@@ -160,9 +181,9 @@ def _draw_node(
                 width="0.24", height="0.24",
             )  # fmt: skip
         case "choice":
-            _draw_choice(graph, node, identity, common)
+            _draw_choice(graph, node, identity, common, pale=pale)
         case "end":
-            graph.node(identity, _html(_end_table(node)), **common)
+            graph.node(identity, _html(_end_table(node, ink)), **common)
         case "jump":
             goal = attribute(f"#{page}-{identities[node.lines[0].text]}")
             graph.node(identity, _html(_jump_table(node)), **common, URL=goal)
@@ -170,24 +191,25 @@ def _draw_node(
             link = links.get(node.calls or "")
             if link is not None:
                 common |= {"URL": attribute(f"{link}.svg")}
-            graph.node(identity, _html(_box_table(node)), **common)
+            graph.node(identity, _html(_box_table(node, pale=pale)), **common)
 
 
-def _draw_choice(graph: graphviz.Digraph, node: Node, identity: str, common: Mapping[str, str]) -> None:
+def _draw_choice(graph: graphviz.Digraph, node: Node, identity: str, common: Mapping[str, str], *, pale: bool) -> None:
     name = node.lines[0].text
-    text = _rows(_set(node.lines, BOX_CHARACTERS), align="CENTER")
+    text = _rows(_set(node.lines, BOX_CHARACTERS, pale=pale), align="CENTER")
+    looks = {"color": PALE, "fillcolor": PAPER} if pale else {"fillcolor": BAND}
     shape = "diamond" if len(name) <= DIAMOND_CHARACTERS_MAX else "hexagon"
     graph.node(
-        identity, _html(_table(text, padding=0)), **common, shape=shape, style="filled", fillcolor=BAND, margin="0.02,0"
+        identity, _html(_table(text, padding=0)), **common, shape=shape, style="filled", margin="0.02,0", **looks
     )
 
 
-def _end_table(node: Node) -> str:
+def _end_table(node: Node, ink: str) -> str:
     lines = wrap(f"◉ return {node.lines[0].text}", BOX_CHARACTERS, TEXT_LINES_MAX)
     text = '<BR ALIGN="LEFT"/>'.join(map(markup, lines)) + ('<BR ALIGN="LEFT"/>' if len(lines) > 1 else "")
     return (
-        f'<TABLE BORDER="1" COLOR="{INK}" STYLE="ROUNDED" CELLSPACING="2" CELLPADDING="4"><TR>'
-        f'<TD BORDER="0" STYLE="ROUNDED" BGCOLOR="{INK}"><FONT COLOR="{PAPER}">{text}</FONT></TD></TR></TABLE>'
+        f'<TABLE BORDER="1" COLOR="{ink}" STYLE="ROUNDED" CELLSPACING="2" CELLPADDING="4"><TR>'
+        f'<TD BORDER="0" STYLE="ROUNDED" BGCOLOR="{ink}"><FONT COLOR="{PAPER}">{text}</FONT></TD></TR></TABLE>'
     )
 
 
@@ -197,29 +219,30 @@ def _jump_table(node: Node) -> str:
     return f'<TABLE {style}><TR><TD BORDER="0">{text}</TD></TR></TABLE>'
 
 
-def _box_table(node: Node) -> str:
+def _box_table(node: Node, *, pale: bool) -> str:
     """A state's box: its loop above a rule, what it does, and below further rules the branches that keep it."""
     loop = [line for line in node.lines if line.voice is Voice.LOOP]
     does = [line for line in node.lines if line.voice is not Voice.LOOP]
     parts = [part for part in (loop, does, *(label.lines for label in node.inside)) if part]
-    body = "<HR/>".join(_part(part) for part in parts)
-    inside = f'CELLBORDER="0" CELLSPACING="0" CELLPADDING="1" COLOR="{INK}"'
+    body = "<HR/>".join(_part(part, pale=pale) for part in parts)
+    ink, box, box_call = (PALE, PAPER, PAPER) if pale else (INK, BOX, BOX_CALL)
+    inside = f'CELLBORDER="0" CELLSPACING="0" CELLPADDING="1" COLOR="{ink}"'
     if node.calls is None:
-        style = 'STYLE="DASHED"' if node.kind == "always" else f'STYLE="ROUNDED" BGCOLOR="{BOX}"'
+        style = 'STYLE="DASHED"' if node.kind == "always" else f'STYLE="ROUNDED" BGCOLOR="{box}"'
         return f'<TABLE BORDER="1" {inside} {style}>{body}</TABLE>'
     side = '<TD BORDER="1" SIDES="{}" WIDTH="5"></TD>'
     return (
-        f'<TABLE BORDER="1" COLOR="{INK}" BGCOLOR="{BOX_CALL}" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0"><TR>'
+        f'<TABLE BORDER="1" COLOR="{ink}" BGCOLOR="{box_call}" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0"><TR>'
         f'{side.format("R")}<TD><TABLE BORDER="0" {inside}>{body}</TABLE></TD>{side.format("L")}</TR></TABLE>'
     )
 
 
-def _part(lines: Iterable[Line]) -> str:
+def _part(lines: Iterable[Line], *, pale: bool) -> str:
     """Rows of a box between two rules; the row of the name can be aimed at."""
     rows = ['<TR><TD HEIGHT="2"></TD></TR>']
     for line in lines:
         port = f' PORT="{NAME_PORT}"' if line.voice is Voice.NAME else ""
-        for piece in _set([line], BOX_CHARACTERS, margin=BLANK):
+        for piece in _set([line], BOX_CHARACTERS, margin=BLANK, pale=pale):
             rows.append(f'<TR><TD ALIGN="LEFT"{port}>{piece}</TD></TR>')
             port = ""
     return "".join([*rows, rows[0]])
@@ -229,7 +252,7 @@ def _part(lines: Iterable[Line]) -> str:
 
 
 def _draw_arrow(
-    graph: graphviz.Digraph, arrow: Arrow, ends: tuple[str, str], identity: str, page: str, *, back: bool
+    graph: graphviz.Digraph, arrow: Arrow, look: Look, ends: tuple[str, str], identity: str, page: str, *, back: bool
 ) -> None:
     """Draw an arrow through its label, which is a node of its own.
 
@@ -237,24 +260,23 @@ def _draw_arrow(
     moves. An arrow that leads back is written downwards with its marks exchanged, so that there is no cycle left for
     Graphviz to break in its own way.
     """
-    look = LOOKS[arrow.kind]
     said = [line for label in arrow.labels for line in _told_more(label, ARROW_CHARACTERS)]
-    where = attribute("\n".join(dict.fromkeys(said)))
+    tip = attribute("\n".join(dict.fromkeys(said)))
     line = {
         "color": look.colour,
         "style": look.style,
         "penwidth": f"{look.width:g}",
         "dir": "both",
-        "tooltip": where,
-        "edgetooltip": where,
+        "tooltip": tip,
+        "edgetooltip": tip,
     }
     upper, lower = reversed(ends) if back else ends
     begins, finishes = ("normal", look.tail) if back else (look.tail, "normal")
-    label = _arrow_label(arrow)
+    label = _arrow_label(arrow, look)
     if label is None:
         graph.edge(upper, lower, id=f"{page}-{identity}", arrowtail=begins, arrowhead=finishes, **line)
     else:
-        graph.node(identity, label, id=f"{page}-{identity}", tooltip=where)
+        graph.node(identity, label, id=f"{page}-{identity}", tooltip=tip)
         graph.edge(
             upper, f"{identity}:{LINE_PORT}:n", id=f"{page}-{identity}_1", arrowtail=begins, arrowhead="none", **line
         )
@@ -263,14 +285,15 @@ def _draw_arrow(
         )
 
 
-def _arrow_label(arrow: Arrow) -> str | None:
+def _arrow_label(arrow: Arrow, look: Look) -> str | None:
     """The text of an arrow with a piece of its line at the left; None if there is nothing to say."""
-    look = LOOKS[arrow.kind]
+    pale = look.colour == PALE
     rows: list[str] = []
     for label in arrow.labels:
         if label.lines and rows:
             rows.append(f'<TR><TD HEIGHT="{SIZE_SMALL / 2:g}"></TD></TR>')
-        rows += _rows(_set(label.lines, ARROW_CHARACTERS, look.colour if arrow.kind is not Kind.PASS else None))
+        colour = look.colour if arrow.kind is not Kind.PASS else None
+        rows += _rows(_set(label.lines, ARROW_CHARACTERS, colour, pale=pale))
     if not rows:
         return None
     # HTML-like borders are of whole points and start at the cell's edge, so a solid line is a filled cell.
@@ -284,7 +307,7 @@ def _arrow_label(arrow: Arrow) -> str | None:
 # -- text ------------------------------------------------------------------------------------------------------------
 
 
-def _heading(drawn: Flow, protocol: str, links: Mapping[str, str]) -> str:
+def _heading(drawn: Flow, protocol: str, links: Mapping[str, str], paint: Paint | None) -> str:
     """The picture's title, who runs the machine, and a key to the marks that occur in it."""
     machine = drawn.machine
     title = f"{machine.name}({', '.join(machine.parameters)})" if machine.parameters else machine.name
@@ -292,7 +315,9 @@ def _heading(drawn: Flow, protocol: str, links: Mapping[str, str]) -> str:
     for line in wrap(title, BOX_CHARACTERS, NAME_LINES_MAX):
         rows.append(f'<TR><TD ALIGN="LEFT"><B><FONT POINT-SIZE="{SIZE + 4:g}">{markup(line)}</FONT></B></TD></TR>')
     for caller in drawn.callers:
-        rows += _small(f"run by {caller}", links.get(caller))
+        rows += _small(f"run by {caller}", links.get(caller), links.get(machine.name, ""))
+    if paint is not None:
+        rows += _small(paint.note)
     marks = _marks(drawn)
     if marks:
         rows += _small(" · ".join(marks))
@@ -315,19 +340,23 @@ def _marks(drawn: Flow) -> list[str]:
     return marks
 
 
-def _small(text: str, link: str | None = None) -> list[str]:
-    href = f' HREF="{link}.svg"' if link is not None else ""
+def _small(text: str, link: str | None = None, page: str = "") -> list[str]:
+    # With an id of ours, since Graphviz's own counts up from picture to picture.
+    href = f' HREF="{link}.svg" ID="{page}-to-{link}"' if link is not None else ""
     font = f'<FONT POINT-SIZE="{SIZE_SMALL:g}" COLOR="{QUIET}">'
     lines = wrap(text, HEADING_CHARACTERS, NAME_LINES_MAX)
     return [f'<TR><TD ALIGN="LEFT"{href}>{font}{markup(line)}</FONT></TD></TR>' for line in lines]
 
 
-def _set(lines: Iterable[Line], width: int, event_colour: str | None = None, margin: str = "") -> Iterator[str]:
+def _set(
+    lines: Iterable[Line], width: int, event_colour: str | None = None, margin: str = "", *, pale: bool = False
+) -> Iterator[str]:
     """Set lines in their colour, weight and size, wrapped: one piece of HTML-like text a row."""
     for line in lines:
         colour, bold, size = SETTING[line.voice]
         if line.voice is Voice.EVENT:
             colour = event_colour or LOOKS[line.kind].colour
+        colour = PALE if pale else colour
         most = NAME_LINES_MAX if line.voice is Voice.NAME else TEXT_LINES_MAX
         for piece in wrap(line.text, width, most):
             text = f'<FONT COLOR="{colour}" POINT-SIZE="{size:g}">{margin}{markup(piece)}{margin}</FONT>'
@@ -336,7 +365,7 @@ def _set(lines: Iterable[Line], width: int, event_colour: str | None = None, mar
 
 def _told_more(label: Label, width: int) -> list[str]:
     """What the tooltip says of a branch: its lines in the file, its sends in full, and what was too long to show."""
-    return [*map(_where, label.places), *label.detail, *_cut(label.lines, width)]
+    return [*map(where, label.places), *label.detail, *_cut(label.lines, width)]
 
 
 def _cut(lines: Iterable[Line], width: int) -> Iterator[str]:
@@ -362,6 +391,6 @@ def _html(table: str) -> str:
     return f"<{table}>"
 
 
-def _where(place: Place) -> str:
-    """A place without the folder, which differs from one checkout to the next."""
+def where(place: Place) -> str:
+    """Return a place without the folder, which differs from one checkout to the next."""
     return f"{PurePath(place.file).name}:{place.line}"

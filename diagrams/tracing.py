@@ -24,6 +24,7 @@ from machines.model import (
     Return,
     Send,
     Spec,
+    Start,
     State,
     Stay,
     Step,
@@ -69,7 +70,8 @@ class _Tracer:
             self._onward(state)
             nodes.append(self._state_node(state))
         arrows = tuple(Arrow(*ends, tuple(labels)) for ends, labels in self.arrows.items())
-        called_by = tuple(dict.fromkeys(caller.name for caller, _ in callers(self.spec, self.machine)))
+        runners = (*callers(self.spec, self.machine), *starters(self.spec, self.machine))
+        called_by = tuple(dict.fromkeys(runner.name for runner, _ in runners))
         return untangled(Flow(self.machine, (*nodes, *self.junctions, *self.ends.values()), arrows, called_by))
 
     # Branches become arrows or lines inside a box.
@@ -195,6 +197,8 @@ class _Tracer:
             match step:
                 case Let(bindings, _):
                     yield from (Line(Voice.LET, bound(binding)) for binding in bindings)
+                case Start(machine, _):
+                    yield Line(Voice.CALL, f"start {show(machine)}")
                 case Send(receivers, messages, _):
                     to = at_hand if receivers is None else show(receivers)
                     for message in messages:
@@ -305,6 +309,26 @@ def callers(spec: Spec, machine: Machine) -> Iterator[tuple[Machine, State]]:
             call = state.run or (state.accept.machine if state.accept is not None else None)
             if call is not None and call.path == machine.name:
                 yield caller, state
+
+
+def starters(spec: Spec, machine: Machine) -> Iterator[tuple[Machine, State | None]]:
+    """Yield the machines of the same role that start a machine, each with the state that does; None: in every state."""
+    for starter in spec.roles[machine.role].machines.values():
+        for state in (None, *starter.states.values()):
+            answers = state.answers if state is not None else starter.always.answers if starter.always else None
+            choices = [choice for _, choice in answers.choices()] if answers is not None else []
+            choices += [state.then] if state is not None and state.then is not None else []
+            steps = [*(state.steps if state is not None else ())]
+            steps += [step for choice in choices for step in _all_steps(choice)]
+            if any(isinstance(step, Start) and step.machine.path == machine.name for step in steps):
+                yield starter, state
+
+
+def _all_steps(choice: Choice) -> Iterator[Step]:
+    for branch in choice.branches:
+        yield from branch.steps
+        if isinstance(branch.next, Choice):
+            yield from _all_steps(branch.next)
 
 
 def answered_by(spec: Spec, machine: Machine, fault: str) -> tuple[str, ...]:

@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from math import isinf
 
 from machines.expressions.spelling import show
+from machines.messages.types import compile_type
 from machines.model import (
     Binding,
+    Body,
+    BodyList,
+    BodyMap,
     Branch,
     Call,
     Choice,
     Constant,
     Drop,
     Expression,
+    Frame,
+    FrameBytes,
+    FrameLine,
+    FramePart,
+    FrameRepeat,
+    FrameUntil,
     Goto,
+    Hole,
     Let,
     Name,
     Return,
     Send,
     Spec,
+    Start,
     Stay,
     Step,
+    Text,
+    Verbatim,
 )
+from machines.values import plain
 
 
 def duration(seconds: float) -> str:
@@ -92,6 +108,8 @@ def same(choice: Choice) -> tuple[object, ...]:
         match step:
             case Let(bindings, _):
                 return ("let", *map(bound, bindings))
+            case Start(machine, _):
+                return ("start", show(machine))
             case Send(receivers, messages, _):
                 return ("send", text(receivers), *map(show, messages))
             case Drop(peers, _):
@@ -112,3 +130,41 @@ def same(choice: Choice) -> tuple[object, ...]:
         (text(branch.guard), text(branch.limit), tuple(map(step, branch.steps)), onward(branch))
         for branch in choice.branches
     )
+
+
+def body_text(body: Body, spec: Spec) -> str:
+    """Return a message's body on one line, as it is written in a spec."""
+    match body:
+        case Hole():
+            default = f" = {_json(body.default)}" if body.optional else ""
+            return f"${body.name} {compile_type(body.type, spec.types).describe()}{default}"
+        case Text(parts):
+            return "".join(part if isinstance(part, str) else f"${{{body_text(part, spec)[1:]}}}" for part in parts)
+        case BodyList(items):
+            return f"[{', '.join(body_text(item, spec) for item in items)}]"
+        case BodyMap(pairs):
+            return f"{{{', '.join(f'{key}: {body_text(item, spec)}' for key, item in pairs)}}}"
+        case Verbatim(value):
+            return value if isinstance(value, str) else _json(value)
+
+
+def frame_text(frame: Frame) -> str:
+    """Return in words what a message that is no single line is made of."""
+    return ", then ".join(map(_part, frame))
+
+
+def _part(part: FramePart) -> str:
+    match part:
+        case FrameLine(pattern, _):
+            words = "" if pattern is None else "".join(f"${{{p}}}" if n % 2 else p for n, p in enumerate(pattern))
+            return f"a line {words}" if words else "any line"
+        case FrameBytes(size, _):
+            return f"{size} bytes"
+        case FrameUntil(mark, _):
+            return f"lines up to one that is {mark}"
+        case FrameRepeat(count, parts, _):
+            return f"{count} times ({frame_text(parts)})"
+
+
+def _json(value: object) -> str:
+    return json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"))

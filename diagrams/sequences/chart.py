@@ -28,7 +28,9 @@ MARKS: Final = {
     Tone.LOST: ("x ", " x"),
     Tone.END: ("=", "="),
 }
-ASCII: Final = str.maketrans({"↺": "~", "→": ">", "…": "~", "·": "-"})  # each by one character, so nothing moves
+ASCII: Final = str.maketrans(
+    {"↺": "~", "→": ">", "…": "~", "·": "-", "✗": "x"}
+)  # each by one character, so nothing moves
 
 
 def scenario_chart(scenario: Scenario) -> str:

@@ -14,8 +14,7 @@ from typing import Final
 
 import graphviz
 
-from diagrams.labels import attribute
-from diagrams.labels import markup as escaped
+from diagrams.labels import attribute, cell, wrap
 from diagrams.looks import (
     BAND,
     BOX,
@@ -32,14 +31,16 @@ from diagrams.looks import (
     SIZE_SMALL,
     WRONG,
 )
+from diagrams.metrics import width
 from diagrams.sequences.layout import Box, Layout, Note, Ruler, lay_out
 from diagrams.sequences.model import Fragment, Frame, Message, Scenario, Tone
 from machines.problems import Place
 
-CHARACTER: Final = 6.3  # points: a generous mean of DejaVu Sans at 10 points, so that no text leaves its box
+TITLE_CHARACTERS: Final = 72
+TITLE_LINES_MAX: Final = 4
 POINTS: Final = 72.0
 RULER: Final = Ruler(
-    width=lambda text: sum(CHARACTER * (1.0 if ord(letter) < 0x2E80 else 1.8) for letter in text),
+    width=lambda text: width(text, SIZE, bold=True),
     line=14,
     above=17,
     gap=9,
@@ -76,11 +77,6 @@ TONES: Final = {
 }
 
 
-def markup(text: str) -> str:
-    """Return a text for an HTML-like label, which Graphviz does not take empty."""
-    return escaped(text) or "&#160;"
-
-
 def scenario_dot(scenario: Scenario, links: Mapping[str, str]) -> str:
     """Return a scenario with its cases as DOT; ``links`` gives the picture, without ending, of each machine called."""
     return _Writer(scenario, links).write()
@@ -97,7 +93,7 @@ class _Writer:
     def write(self) -> str:
         scenario = self.scenario
         where = f"{scenario.protocol} · {scenario.own}" if scenario.own else scenario.protocol
-        self._left(0, f'<FONT POINT-SIZE="{SIZE_SMALL}" COLOR="{QUIET}">{markup(where)}</FONT>', len(where))
+        self._left(0, f'<FONT POINT-SIZE="{SIZE_SMALL}" COLOR="{QUIET}">{cell(where)}</FONT>', width(where, SIZE_SMALL))
         self.top += TITLE - 4
         self._title(scenario.title, SIZE + 4, scenario.place)
         self._block(lay_out(scenario.lifelines, scenario.elements, RULER))
@@ -110,14 +106,15 @@ class _Writer:
     # -- texts ---------------------------------------------------------------------------------------------------------
 
     def _title(self, text: str, size: float, place: Place | None) -> None:
-        font = f'<B><FONT POINT-SIZE="{size}">{markup(text)}</FONT></B>'
-        self._left(0, font, len(text) * size / SIZE, _where(place))
-        self.top += TITLE
+        for line in wrap(text, TITLE_CHARACTERS, TITLE_LINES_MAX):
+            font = f'<B><FONT POINT-SIZE="{size}">{cell(line)}</FONT></B>'
+            self._left(0, font, width(line, size, bold=True), _where(place))
+            self.top += TITLE
 
-    def _left(self, x: float, html: str, characters: float, tooltip: str = "") -> None:
+    def _left(self, x: float, html: str, points: float, tooltip: str = "") -> None:
         """A text that begins at x: Graphviz centres, so it stands in a table as wide as it could get."""
-        width = max(1, round(characters * CHARACTER * 1.15))
-        self._node(x + width / 2, self.top, label=_cell(html, width), tooltip=tooltip)
+        wide = max(1, round(points))
+        self._node(x + wide / 2, self.top, label=_cell(html, wide), tooltip=tooltip)
 
     def _node(self, x: float, y: float, *, label: str, name: str = "", tooltip: str = "", **looks: str) -> str:
         self.count += 1
@@ -140,9 +137,9 @@ class _Writer:
             self.graph.edge(
                 *ends, color=QUIET, style="solid", arrowhead="none", penwidth="0.8", tooltip=attribute(lane)
             )
-            width = RULER.width(lane) + 2 * RULER.pad
-            label = f"<<B>{markup(lane)}</B>>"
-            self._shape(x, top + RULER.head / 2, width, RULER.head, label, fillcolor=BAND, style="filled,rounded")
+            wide = RULER.width(lane) + 2 * RULER.pad
+            label = f"<<B>{cell(lane)}</B>>"
+            self._shape(x, top + RULER.head / 2, wide, RULER.head, label, fillcolor=BAND, style="filled,rounded")
         for rule in layout.rules:
             if rule.drawn:
                 ends = self._point(rule.left, top + rule.y), self._point(rule.right, top + rule.y)
@@ -179,20 +176,20 @@ class _Writer:
             tooltip=attribute(tooltip),
         )
         name, _, to = text.partition(" ") if message.to and not message.time else (text, "", "")
-        html = f'<B><FONT COLOR="{INK if connects else colour}">{markup(name)}</FONT></B>'
+        html = f'<B><FONT COLOR="{INK if connects else colour}">{cell(name)}</FONT></B>'
         if to:
-            html += f'<FONT COLOR="{QUIET}" POINT-SIZE="{SIZE_SMALL}"> {markup(to)}</FONT>'
-        width = RULER.width(text)
+            html += f'<FONT COLOR="{QUIET}" POINT-SIZE="{SIZE_SMALL}"> {cell(to)}</FONT>'
+        wide = RULER.width(text)
         # Paper behind the text, so that a lifeline it crosses does not strike it out.
         self._shape(
-            (start + end) / 2, y - RULER.above / 2 - 1, width, RULER.line, f"<{html}>", style="filled",
+            (start + end) / 2, y - RULER.above / 2 - 1, wide, RULER.line, f"<{html}>", style="filled",
             fillcolor=PAPER, penwidth="0", tooltip=attribute(tooltip) or " ",
         )  # fmt: skip
 
     def _note(self, note: Note, top: float) -> None:
         colour, paper, style = TONES[note.remark.tone]
         weight = note.remark.tone in (Tone.STATE, Tone.END)
-        rows = [markup(line) for line in note.lines]
+        rows = [cell(line) for line in note.lines]
         text = "<BR/>".join(f"<B>{row}</B>" if weight else row for row in rows)
         html = f'<<FONT COLOR="{colour}" POINT-SIZE="{SIZE if weight else SIZE_SMALL + 0.5}">{text}</FONT>>'
         self._shape(
@@ -203,7 +200,7 @@ class _Writer:
 
     def _box(self, box: Box, top: float) -> None:
         fragment = box.fragment
-        width, height = box.right - box.left, box.bottom - box.top
+        across, height = box.right - box.left, box.bottom - box.top
         reference = fragment.frame is Frame.REF
         looks = {"style": "filled", "fillcolor": BOX_CALL} if reference else {"style": "solid"}
         looks |= {"color": INK if reference else QUIET}
@@ -211,7 +208,7 @@ class _Writer:
         if link is not None:
             looks["URL"] = f"{link}.svg"
         looks["tooltip"] = attribute(_where(fragment.place)) or " "
-        self._shape((box.left + box.right) / 2, top + (box.top + box.bottom) / 2, width, height, "", **looks)
+        self._shape((box.left + box.right) / 2, top + (box.top + box.bottom) / 2, across, height, "", **looks)
         tab = RULER.width(fragment.frame.value) + RULER.pad
         bar = RULER.line + 2
         self._shape(
@@ -224,15 +221,16 @@ class _Writer:
         for number, line in enumerate(lines):
             if not line:
                 continue
-            width = RULER.width(line) * 1.05
-            html = f'<FONT POINT-SIZE="{SIZE_SMALL + 0.5}">{markup(line)}</FONT>'
-            if fragment is not None and fragment.frame is Frame.REF:
+            reference = fragment is not None and fragment.frame is Frame.REF
+            wide = width(line, SIZE_SMALL + 0.5, bold=reference)
+            html = f'<FONT POINT-SIZE="{SIZE_SMALL + 0.5}">{cell(line)}</FONT>'
+            if reference:
                 html = f"<B>{html}</B>"
             middle = y + number * RULER.line + RULER.line / 2
             self._node(
-                x + width / 2,
+                x + wide / 2,
                 middle,
-                label=_cell(html, round(width), paper=fragment is None or fragment.frame is not Frame.REF),
+                label=_cell(html, round(wide), paper=not reference),
             )
 
 

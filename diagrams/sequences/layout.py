@@ -22,7 +22,7 @@ from diagrams.sequences.model import Element, Fragment, Frame, Message, Operand,
 
 LABEL_CHARACTERS_MAX = 60  # of an arrow's text, which is not wrapped
 NOTE_CHARACTERS = 40
-HEADING_CHARACTERS = 88
+HEADING_CHARACTERS = 64
 LINES_MAX = 6
 
 

@@ -34,7 +34,7 @@ def _lines(scenario: Scenario) -> Iterator[str]:
     names = {lifeline: f"p{number}" for number, lifeline in enumerate(scenario.lifelines, 1)}
     yield "@startuml"
     yield f"title {escaped(f'{scenario.own} {scenario.title}'.strip())}"
-    yield from (f'participant {name} as "{escaped(lifeline)}"' for lifeline, name in names.items())
+    yield from (f'participant "{escaped(lifeline)}" as {name}' for lifeline, name in names.items())
     yield from _elements(scenario.elements, names)
     for case in scenario.cases:
         yield f"newpage case {escaped(case.title)}"

@@ -31,6 +31,7 @@ from machines.model import (
     Return,
     Send,
     Spec,
+    Start,
     State,
     Stay,
     Step,
@@ -60,12 +61,15 @@ class _Teller:
         self.first = next(iter(machine.states))
         onward = {name: [way.target for way in ways if not way.stays] for name, ways in self.ways.items()}
         self.structure = Structure(self.first, onward)
+        self.onward = onward
+        self.told = set(self.structure.reached)  # what the main course tells, and the courses that begin in a case
+        self.pending: list[str] = []
 
     def tell(self) -> Scenario:
         machine = self.machine
         elements = (*self._opening(), *self._course(self.first, frozenset(), None, 0))
         title = f"{machine.name}({', '.join(machine.parameters)})" if machine.parameters else machine.name
-        cases = tuple(self._cases())
+        cases = (*self._cases(), *self._further())
         taking_part = {machine.role, *self.spec.peers_of(machine.role)}
         for element in walk((*elements, *(element for case in cases for element in case.elements))):
             if isinstance(element, Message):
@@ -247,13 +251,13 @@ class _Teller:
                 inner += seated[0].head
             else:
                 inner.append(Fragment(Frame.ALT, "", tuple(Operand(way.guard, way.head) for way in seated)))
-        heading = f"for each connection, seated in {accept.name}"
+        heading = f"for each connection, seated as {accept.name}"
         if accept.seats is not None:
-            heading += f", {quantity(self.spec, accept.seats)} of them"
+            heading += f": {quantity(self.spec, accept.seats)} of them"
         if accept.linger is not None:
-            heading += f", with enough of them {quantity(self.spec, accept.linger, time=True)} longer"
+            heading += f"; once they are enough, for {quantity(self.spec, accept.linger, time=True)} more"
         if state.within is not None:
-            heading += f", within {quantity(self.spec, state.within, time=True)}"
+            heading += f"; within {quantity(self.spec, state.within, time=True)}"
         return Fragment(
             Frame.LOOP, heading, (Operand("", (*self._steps(state.steps, state), *inner)),), place=state.place
         )
@@ -324,6 +328,8 @@ class _Teller:
             match step:
                 case Let(bindings, place):
                     yield from (Remark(own, bound(binding), Tone.LOCAL, place=place) for binding in bindings)
+                case Start(machine, place):
+                    yield Remark(own, f"starts {show(machine)}", Tone.LOCAL, place=place)
                 case Send(receivers, messages, place):
                     for message in messages:
                         yield self._sent(message, receivers, state)
@@ -346,21 +352,32 @@ class _Teller:
     # -- cases ---------------------------------------------------------------------------------------------------------
 
     def _cases(self) -> Iterator[Case]:
-        merged: dict[tuple[object, ...], tuple[list[str], State | None, Choice, Message | Remark]] = {}
+        merged: dict[tuple[object, ...], tuple[list[tuple[str, str]], State | None, Choice, Message | Remark]] = {}
         for state, event, choice in self._besides():
             where = state.name if state is not None else "any state"
             key = (where, event) if event.startswith((".after", ".every")) else (state is None, same(choice))
             element: Message | Remark = (self._remark if event.startswith(".") else self._heard)(event, state, choice)
-            said = f"{self._event(event, state)} in {where}"
+            said = self._event(event, state), where
             merged.setdefault(key, ([], state, choice, element))[0].append(said)
-        for titles, state, choice, element in merged.values():
+        for happened, state, choice, element in merged.values():
             head: list[Element] = []
             if state is not None:
                 head.append(Remark(self.machine.role, state.name, Tone.STATE, place=state.place))
                 head += self._steps(state.steps, state)
-            words = dict.fromkeys(title.rsplit(" in ", 1)[0] for title in titles)
-            happens = replace(element, text=" or ".join(words))
-            yield Case("; ".join(titles), (*head, *self._case(happens, choice, state)))
+            happens = replace(element, text=_either(event for event, _ in happened))
+            yield Case(_title(happened), (*head, *self._case(happens, choice, state)))
+
+    def _further(self) -> Iterator[Case]:
+        """The courses that nothing but a case leads into, and that part into several ways."""
+        while self.pending:
+            name = self.pending.pop(0)
+            if name not in self.told:
+                main, self.structure = self.structure, Structure(name, self.onward)
+                self.drawn = set(self.told)
+                course = tuple(self._course(name, frozenset(), None, 0))
+                self.told |= self.structure.reached - {EXIT}
+                self.structure = main
+                yield Case(f"what follows in {name}", course)
 
     def _besides(self) -> Iterator[tuple[State | None, str, Choice]]:
         """Every event answered that is no part of the main course."""
@@ -377,7 +394,7 @@ class _Teller:
                 yield None, event, choice
 
     def _case(self, event: Element, choice: Choice, state: State | None) -> tuple[Element, ...]:
-        self.drawn = set(self.structure.reached)  # what the main course tells is not told again
+        self.drawn = set(self.told)  # what the main course tells is not told again
         ways = list(self._flat(choice, state, (event,)))
         if len(ways) == 1:
             return tuple(self._case_way(ways[0], guarded=True))
@@ -400,9 +417,13 @@ class _Teller:
             if name in self.drawn:
                 yield self._jump(name)
                 return
+            ways = self.ways[name]
+            if any(way.target not in self.drawn | {EXIT, name} for way in ways) and len(ways) > 1:
+                yield self._jump(name)
+                self.pending.append(name)
+                return
             self.drawn.add(name)
             yield from self._entered(self.machine.states[name])
-            ways = self.ways[name]
             if len(ways) != 1 or ways[0].stays:
                 if ways:
                     jumps = [(self._jump(way.target),) if way.target != EXIT else () for way in ways]
@@ -428,8 +449,30 @@ class _Teller:
         return event[1:]
 
     def _remark(self, event: str, state: State | None, choice: Choice) -> Remark:
-        kinds = {".invalid": Tone.WRONG, ".closed": Tone.LOST, ".failed": Tone.WRONG, ".connected": Tone.LOCAL}
+        kinds = {
+            ".invalid": Tone.WRONG,
+            ".closed": Tone.LOST,
+            ".failed": Tone.WRONG,
+            ".connected": Tone.LOCAL,
+            ".ended": Tone.LOCAL,
+        }
         return Remark(self.machine.role, self._event(event, state), kinds.get(event, Tone.CLOCK), place=choice.place)
+
+
+def _title(happened: Iterable[tuple[str, str]]) -> str:
+    """Return what happens in which states, in as few words as it takes: ``invalid or closed in asked or told``."""
+    events: dict[str, list[str]] = {}
+    for event, where in happened:
+        events.setdefault(where, []).append(event)
+    states: dict[tuple[str, ...], list[str]] = {}
+    for where, found in events.items():
+        states.setdefault(tuple(found), []).append(where)
+    return "; ".join(f"{_either(found)} in {_either(where)}" for found, where in states.items())
+
+
+def _either(words: Iterable[str]) -> str:
+    *most, last = dict.fromkeys(words)
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def _clocks(answers: Answers) -> Iterator[tuple[str, Choice]]:

@@ -1,0 +1,171 @@
+"""A protocol's document as Markdown with tables (GitHub's). Nothing in a spec can become markup of it.
+
+Texts of a spec stand in code spans or, where a span cannot hold them, as entities, which Markdown never reads as
+markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from diagrams.documents.model import Document, MessageRow, Party
+from diagrams.labels import shorten, visible
+
+CELL_CHARACTERS_MAX = 400  # of one text in a table; the JSON Schema and the spec have it whole
+# What is markup anywhere in a line; an underscore within a word is none, nor a colon that begins no address.
+_SPECIAL = re.compile(
+    r"[\\`*\[\]<>|&~$@]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=www)\.|^[#+=-]|(?<=^[0-9])[.)]"
+)
+
+
+def markdown(document: Document) -> str:
+    """Return the document as Markdown; it refers to the drawings as ``STEM.svg`` beside it."""
+    return "\n".join(_lines(document)) + "\n"
+
+
+def text(words: str) -> str:
+    """Return a text that Markdown shows as it is."""
+    return _SPECIAL.sub(lambda found: f"&#{ord(found[0])};", visible(shorten(words, CELL_CHARACTERS_MAX)))
+
+
+def code(words: str) -> str:
+    """Return a text as a code span that may stand in a table; one that holds what would end it, as entities."""
+    shown = visible(shorten(words, CELL_CHARACTERS_MAX))
+    if not shown.strip():
+        return ""
+    if re.search(r"[|`]|\\$|^ | $|  ", shown):
+        return f"<code>{text(words)}</code>"
+    return f"`{shown}`"
+
+
+def fenced(block: str, language: str = "text") -> Iterator[str]:
+    """Yield the lines of a block of text as they stand, behind a fence that it cannot close."""
+    longest = max((len(run) for run in re.findall(r"`+", block)), default=0)
+    fence = "`" * max(3, longest + 1)
+    yield f"{fence}{language}"
+    yield block.rstrip("\n")
+    yield fence
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table; cells are Markdown without line ends."""
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rows:
+        yield f"| {' | '.join(cell or ' ' for cell in row)} |"
+
+
+def _lines(document: Document) -> Iterator[str]:
+    yield f"# {text(document.title)}"
+    yield ""
+    source = f"{code(document.protocol)}, written from {code(document.file)} by `accord docs`"
+    yield f"The protocol {source}: it says what runs."
+    yield ""
+    yield f"On the wire: {document.framing}. {document.early}"
+    yield ""
+    for party in document.parties:
+        yield f"- {code(party.name)} {text(party.does)}."
+    yield ""
+    parts = ("phases", "messages", "fields", "types", "waits", "limits", "settings")
+    yield " · ".join(f"[{part.capitalize()}](#{part})" for part in parts)
+    yield ""
+    yield "## Phases"
+    for party in document.parties:
+        yield ""
+        yield from _party(party)
+    yield ""
+    yield "## Messages"
+    yield ""
+    yield from message_table(document)
+    yield ""
+    yield "## Fields"
+    yield ""
+    yield from field_table(document)
+    yield ""
+    yield "## Types"
+    yield ""
+    yield from type_table(document)
+    yield ""
+    yield "## Waits"
+    yield ""
+    yield "What is late, wrong or gone, and what that leads to."
+    yield ""
+    yield from wait_table(document)
+    yield ""
+    yield "## Limits"
+    yield ""
+    yield "Of one peer, except where it says otherwise. What is malformed counts as wrong in the table above."
+    yield ""
+    rows = ((code(row.name), code(row.value), row.means, row.broken) for row in document.limits)
+    yield from table(("limit", "value", "of", "past it"), rows)
+    yield ""
+    yield "## Settings"
+    yield ""
+    yield from setting_table(document)
+
+
+def _party(party: Party) -> Iterator[str]:
+    yield f"### {text(party.name)}"
+    yield ""
+    yield f"![overview]({party.overview.stem}.svg)"
+    for phase in party.phases:
+        yield ""
+        yield f"#### {text(party.name)}: {text(phase.title)}"
+        yield ""
+        if phase.run_by:
+            yield f"Run by {', '.join(map(code, phase.run_by))}."
+            yield ""
+        yield from fenced(phase.sequence.text("txt") or "")
+        yield ""
+        yield f"![sequence]({phase.sequence.stem}.svg)"
+        yield ""
+        yield f"![states]({phase.states.stem}.svg)"
+
+
+def message_table(document: Document) -> Iterator[str]:
+    """Yield the lines of the table of messages."""
+    yield from table(
+        ("message", "from", "to", "on the wire", "an example", "sent", "heard"), map(_message, document.messages)
+    )
+
+
+def _message(row: MessageRow) -> tuple[str, ...]:
+    bodies = [code(row.body), *(f"also read: {code(body)}" for body in row.also)]
+    bodies += [f"in parts: {code(row.parts)}"] if row.parts else []
+    name = code(row.name) + (", urgent: heard before what came first" if row.urgent else "")
+    cells = (name, ", ".join(map(code, row.senders)), ", ".join(map(code, row.receivers)), "<br>".join(bodies))
+    return (*cells, code(row.example), "<br>".join(map(text, row.sent)), "<br>".join(map(text, row.heard)))
+
+
+def field_table(document: Document) -> Iterator[str]:
+    """Yield the lines of the table of the messages' fields."""
+    rows = (
+        (code(row.name), code(field.name), code(field.takes), code(field.default or ""))
+        for row in document.messages
+        for field in row.fields
+    )
+    yield from table(("message", "field", "takes", "if it is missing"), rows)
+
+
+def type_table(document: Document) -> Iterator[str]:
+    """Yield the lines of the table of types."""
+    rows = (
+        (code(row.name), code(row.takes), code(row.example), ", ".join(map(code, row.used))) for row in document.types
+    )
+    yield from table(("type", "takes", "an example", "used by"), rows)
+
+
+def wait_table(document: Document) -> Iterator[str]:
+    """Yield the lines of the table of waits."""
+    rows = (
+        (text(row.where), code(row.awaits), code(row.within), code(row.late), code(row.wrong), code(row.gone))
+        for row in document.waits
+    )
+    yield from table(("role, machine, state", "awaits", "within", "late", "wrong", "gone"), rows)
+
+
+def setting_table(document: Document) -> Iterator[str]:
+    """Yield the lines of the table of settings."""
+    rows = ((code(row.name), code(row.value), row.kind, "<br>".join(map(text, row.used))) for row in document.settings)
+    yield from table(("setting", "value", "kind", "used"), rows)
