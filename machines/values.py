@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from math import inf
-from operator import attrgetter, is_
+from operator import attrgetter
 from types import UnionType
 from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -127,10 +127,10 @@ PLAIN_MAX = 100_000  # values that `plain` writes out; a list of twice the same 
 _known: dict[int, tuple[Any, int]] = {}
 _room = KNOWN_MAX
 _Reads = Callable[[Any], tuple[Any, ...]]
-# Of frozen dataclasses and named tuples: what reads all they hold, and what reads that of it which is to be looked
-# through; None where the annotations say that all of it is immutable.
-_plans: dict[type, tuple[_Reads, _Reads | None]] = {}
-_DEEP = (None, DEPTH_MAX)
+# Of frozen dataclasses and named tuples: what reads the fields that the annotations say to be immutable lists and the
+# like, and what reads those which are to be looked through; None where there is no such field.
+_plans: dict[type, tuple[_Reads | None, _Reads | None]] = {}
+_SCALARS = (int, float, str, bytes)
 _CHANGING = frozenset({list, dict, set, bytearray})
 _Seen = dict[int, tuple[Any, Any, int]]  # what is made immutable in one call, once however often it stands there
 
@@ -139,9 +139,9 @@ def freeze(value: Any) -> Any:
     """Return ``value`` with lists as tuples and mappings as Records, at every depth.
 
     Named tuples and frozen dataclasses are handed on as they are, so what they hold must be immutable already; a
-    frozenset may be among it. Fields whose annotation is of immutable kinds only, like ``tuple[tuple[int, str], ...]``,
-    are taken at their word, but for a list or mapping put there as it is; those of bare kinds, like ``Any`` and
-    ``tuple``, are looked through. Infinity is the duration ``never``.
+    frozenset may be among it. A dataclass's fields of numbers, texts and the like are taken at their word, and so are
+    those of lists of such, like ``tuple[tuple[int, str], ...]``, but for a list or mapping put there as it is; those of
+    bare kinds, like ``Any`` and ``tuple``, are looked through. Infinity is the duration ``never``.
 
     Raises:
         FreezeError: it holds a set (its order changes from run to run), an object that can change, a mapping whose
@@ -162,10 +162,17 @@ def freeze(value: Any) -> Any:
     plan = _plans.get(kind)
     if plan is not None:
         reads, looks = plan
-        if _CHANGING.isdisjoint(map(type, reads(value))):
-            for item in looks(value) if looks is not None else ():
-                if type(item) not in FROZEN and _known.get(id(item), _DEEP)[1] >= DEPTH_MAX:
-                    break
+        if reads is None or _CHANGING.isdisjoint(map(type, reads(value))):
+            if looks is None:
+                return value
+            for item in looks(value):
+                kind = type(item)
+                if kind not in FROZEN:
+                    known = _known.get(id(item))
+                    if known is None and kind is tuple:
+                        known = _frozen(item, 1, {})
+                    if known is None or known[0] is not item or known[1] >= DEPTH_MAX:
+                        break
             else:
                 return value
     return _frozen(value, 0, {})[0]
@@ -185,9 +192,8 @@ def _frozen(value: Any, depth: int, seen: _Seen) -> tuple[Any, int]:
     kind = type(value)
     plan = _plans.get(kind)
     if kind is tuple or kind is list:
-        items, height, weight = _all_frozen(value, depth, seen)
         # The common case, a tuple of frozen things, is handed back as it is, and shares its memory.
-        found = value if kind is tuple and all(map(is_, items, value)) else items
+        found, height, weight = _all_frozen(value, depth, seen)
     elif plan is None and isinstance(value, Mapping):
         for name in value:
             if not isinstance(name, str):
@@ -195,16 +201,15 @@ def _frozen(value: Any, depth: int, seen: _Seen) -> tuple[Any, int]:
             _check_scalar(name)
         given = tuple(value.values())
         items, height, weight = _all_frozen(given, depth, seen)
-        same = kind is Record and all(map(is_, items, given))
-        found = value if same else Record(zip(value, items, strict=True))
+        found = value if kind is Record and items is given else Record(zip(value, items, strict=True))
     else:
         plan = plan or _plan(kind)
         if plan is None:
             return _check_scalar(value), 0
         reads, looks = plan
         given = looks(value) if looks is not None else ()
-        items, height, weight = _all_frozen(given, depth, seen, held=True) if given else ((), 1, 0)
-        if not (all(map(is_, items, given)) and _CHANGING.isdisjoint(map(type, reads(value)))):
+        items, height, weight = _all_frozen(given, depth, seen, held=True) if given else (given, 1, 0)
+        if items is not given or not (reads is None or _CHANGING.isdisjoint(map(type, reads(value)))):
             raise FreezeError(f"a {kind.__name__} holds what can change: use tuples in it, not lists or mappings")
         found = value
     if found is not value:
@@ -219,7 +224,7 @@ def _all_frozen(
 ) -> tuple[tuple[Any, ...], int, int]:
     """Return elements made immutable, how many lists they and what holds them are deep, and their weight.
 
-    ``held`` says that they are the fields of a rule's own value: a frozenset among them is its own affair.
+    A tuple of which nothing had to be changed is returned itself. ``held`` says that they are the fields of a rule's own value: a frozenset among them is its own affair.
     """
     _check_depth(depth)
     height = 0
@@ -258,10 +263,10 @@ def _all_frozen(
     return items if type(items) is tuple else tuple(items), height + 1, weight
 
 
-def _is_flat(plan: tuple[_Reads, _Reads | None], value: Any) -> bool:
+def _is_flat(plan: tuple[_Reads | None, _Reads | None], value: Any) -> bool:
     """Whether one look tells that a named tuple or dataclass is immutable; most are, and this is quick."""
     reads, looks = plan
-    return _CHANGING.isdisjoint(map(type, reads(value))) and (
+    return (reads is None or _CHANGING.isdisjoint(map(type, reads(value)))) and (
         looks is None or FROZEN.issuperset(map(type, looks(value)))
     )
 
@@ -294,10 +299,12 @@ def _check_scalar(value: Any) -> Any:
     raise FreezeError(f"a {type(value).__name__} can change: use a tuple, a mapping or a frozen dataclass")
 
 
-def _plan(kind: type) -> tuple[_Reads, _Reads | None] | None:
+def _plan(kind: type) -> tuple[_Reads | None, _Reads | None] | None:
     """Return how a named tuple or frozen dataclass is looked through; None for what is neither."""
+    plan: tuple[_Reads | None, _Reads | None]
     if issubclass(kind, tuple):
-        return tuple, tuple
+        plan = _plans[kind] = None, tuple
+        return plan
     if issubclass(kind, Enum) or not is_dataclass(kind) or not kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]
         return None
     names = [field.name for field in fields(kind)]
@@ -306,31 +313,39 @@ def _plan(kind: type) -> tuple[_Reads, _Reads | None] | None:
     except Exception:  # an annotation names what is not there at run time
         hints = {}
     open_ = [name for name in names if not _is_immutable(hints.get(name, Any), frozenset({kind}))]
-    plan = _plans[kind] = _reading(names), _reading(open_) if open_ else None
+    listed = [name for name in names if name not in open_ and not _is_scalar(hints[name])]
+    plan = _plans[kind] = _reading(listed), _reading(open_)
     return plan
 
 
-def _reading(names: list[str]) -> _Reads:
+def _reading(names: list[str]) -> _Reads | None:
     if len(names) > 1:
         return attrgetter(*names)
     if not names:
-        return lambda value: ()
+        return None
     read = attrgetter(*names)
     return lambda value: (read(value),)
 
 
+def _is_scalar(hint: Any) -> bool:
+    """Whether all values of an annotation, which are immutable, hold no others."""
+    if get_origin(hint) in (Union, UnionType):
+        return all(map(_is_scalar, get_args(hint)))
+    return get_origin(hint) is Literal or (
+        hint is None or hint in FROZEN or hint in _SCALARS or (isinstance(hint, type) and issubclass(hint, Enum))
+    )
+
+
 def _is_immutable(hint: Any, around: frozenset[type]) -> bool:
     """Whether all values of an annotation are immutable at every depth; ``around`` are the classes it stands in."""
-    if hint is None or hint in FROZEN or hint in (int, float, str, bytes):
+    if _is_scalar(hint):
         return True
     origin = get_origin(hint)
-    if origin is Literal:
-        return True
     if origin in (tuple, frozenset, Union, UnionType):
         return all(part is Ellipsis or _is_immutable(part, around) for part in get_args(hint))
     if not isinstance(hint, type) or origin is not None:
         return False
-    if hint in around or issubclass(hint, Enum):
+    if hint in around:
         return True
     if not is_dataclass(hint) or not hint.__dataclass_params__.frozen:  # type: ignore[attr-defined]
         return False

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from machines.checks import check
+from machines.exploring.explore import explore
 from machines.library import load_text, rules_modules
 from machines.manual import FRAMES, SOURCES, Example, Page, PageError, pages, read_pages
 from machines.problems import SpecError
@@ -32,6 +33,7 @@ def codes_of(example: Example) -> list[str]:
 
 
 SINGLE = [page for page in pages().values() if not page.code.startswith("A5")]
+TOGETHER = [page for page in pages().values() if page.code.startswith("A5")]
 
 
 @pytest.mark.parametrize("page", SINGLE, ids=lambda page: page.code)
@@ -40,6 +42,13 @@ def test_the_bad_example_has_this_problem_alone_and_the_mended_none(page: Page) 
 
     assert [text.split()[1] for text in found] == [page.code], "\n".join([*found, spec_text(page.bad)])
     assert codes_of(page.mended) == [], spec_text(page.mended)
+
+
+@pytest.mark.parametrize("page", TOGETHER, ids=lambda page: page.code)
+def test_the_bad_example_is_refuted_for_that_and_the_mended_one_proved(page: Page) -> None:
+    assert codes_of(page.bad) == codes_of(page.mended) == []
+    assert page.code in [finding.code for finding in explore(load_text(spec_text(page.bad))).findings]
+    assert explore(load_text(spec_text(page.mended))).state == "proved"
 
 
 def test_every_code_that_is_told_has_a_page_and_no_other() -> None:

@@ -114,9 +114,10 @@ def _check(event: str, choice: Choice, problems: Problems) -> None:
             try:
                 holds = branch.guard is None or _holds(branch.guard, case)
             except _NoValueError:
-                possible[index] = taken[index] = True  # it is asked, and who knows what was meant
-                open_ = False
-                break
+                if open_:  # the machine fails here
+                    open_ = False
+                    break
+                continue
             if holds:
                 possible[index] = True
                 taken[index] = taken[index] or open_

@@ -219,7 +219,7 @@ Bad, in server:
 Mended:
 
     done:
-      return: tsuro.begin(players)
+      return: tsuro.start(players)
 
 A265: 'not' stands where it needs brackets.
 

@@ -22,6 +22,8 @@ from runtime.commands.faults import OK, PROBLEMS, UNDETERMINED, CommandError
 from runtime.commands.options import Json, Rules, SpecName, are_modules, is_spec
 from runtime.commands.output import note, put
 from runtime.commands.reports import Format, Report, Told, as_json, as_junit, as_sarif, text_lines
+from runtime.commands.watch import Draw, Watch, folder_for
+from runtime.commands.watch import watch as watched
 from runtime.escaping import harmless
 
 FormatOption = Annotated[Format, Parameter(name="--format", help="How it is told; --json is --format json.")]
@@ -38,6 +40,8 @@ def check(
     json: Json = False,
     format: FormatOption = "text",  # noqa: A002 (it is the option's name)
     output: Output = None,
+    watch: Watch = False,
+    draw: Draw = False,
 ) -> int:
     """Report every problem of one or more specs: FILE:LINE:COLUMN: CODE what (what to do), and the line it stands in.
 
@@ -52,6 +56,13 @@ def check(
     are_modules(rules)
     form: Format = "json" if json else format
     bounds = Bounds(clients, queue, limit)
+    if watch:
+        if form not in ("text", "json"):
+            raise CommandError(f"--watch tells text or JSON, not {form}")
+        folder = folder_for(draw=draw, output=output)
+        watched(specs, lambda name: _checked(name, rules, bounds), draw=folder, rules=rules, json=form == "json")
+    elif draw:
+        raise CommandError("--draw is for --watch: otherwise it is accord draw")
     reports: list[Report] = []
     lines: list[str] = []
     for name in specs:

@@ -103,6 +103,11 @@ def _excerpt(problem: Problem) -> list[str]:
     return [f"{number} | {line[:LINE_MAX]}", f"{' ' * len(number)} | {' ' * column}^"]
 
 
+def forget_sources() -> None:
+    """Forget the files whose lines were shown: they are read again."""
+    _source.cache_clear()
+
+
 @lru_cache(maxsize=16)
 def _source(file: str) -> tuple[str, ...]:
     try:

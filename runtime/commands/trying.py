@@ -57,9 +57,7 @@ def try_(
     spec: SpecName,
     /,
     *,
-    script: Annotated[
-        Path | None, Parameter(help="Do the choices of this file, a line each, and ask nothing; - is standard input.")
-    ] = None,
+    script: Annotated[Path | None, Parameter(help="Do the choices of this file, a line each, and ask nothing.")] = None,
     by_hand: Annotated[
         list[str], Parameter(help="A role of which a person sends every message; may be given again.", negative=())
     ] = [],  # noqa: B006 (cyclopts makes a new list)
@@ -176,8 +174,6 @@ def _script(path: Path) -> list[str]:
     Raises:
         CommandError: it cannot be read, or is too long.
     """
-    if str(path) == "-":
-        return list(_lines())
     try:
         if not path.is_file():
             raise CommandError(f"{path}: there is no such file")

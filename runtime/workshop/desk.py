@@ -127,8 +127,9 @@ class Desk:
                 names = ", ".join(self.rules.missing)
                 self._screen.show("note", f"rules that are not there: {names}; you are asked what they say")
             while True:
-                if not self._strict:
+                if not self._strict and shown is not self.trial:
                     self._look()
+                shown = self.trial
                 try:
                     line = self._line("> ")
                     if line.split()[:1] == ["quit"]:

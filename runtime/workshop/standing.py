@@ -78,7 +78,10 @@ def choices(trial: Trial) -> list[str]:
     for party in parties:
         if party.session is None:
             lines += _by_hand(trial, party)
-    lines += [f"connect {role} {_free_name(trial)}" for role in trial.callers() if _is_open(trial, role)]
+    for role in trial.callers():
+        if _is_open(trial, role):
+            name = _free_name(trial)
+            lines += [f"connect {role} {name}", f"hand {role} {name}"]
     if trial.next_clock() is not None:
         lines.append("wait")
     lines += [f"lose {party.name}" for party in parties if party.links and party.role in trial.callers()]
@@ -86,7 +89,7 @@ def choices(trial: Trial) -> list[str]:
 
 
 def _by_hand(trial: Trial, party: Party) -> Iterator[str]:
-    """Yield what a party played by hand may say: what the other end waits for, all that its role sends if that is none."""
+    """Yield what a party played by hand may say: what the other end listens for; to another hand all that it sends."""
     for seat, (other, there) in party.links.items():
         own = [message.name for message in trial.spec.messages.values() if party.role in message.senders]
         if other.session is not None:

@@ -55,6 +55,7 @@ class Party:
     session: Session | None
     number: int = 0  # among those of its role
     links: dict[int, tuple[Party, int]] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)  # who sits or sat at each seat
     asked: dict[int, Ask] = field(default_factory=dict)
     inputs: list[Input] = field(default_factory=list)
     over: bool = False
@@ -66,7 +67,12 @@ class Party:
 
     def met(self, seat: int) -> str:
         """Return who sits there, for people."""
-        return self.links[seat][0].name if seat in self.links else f"peer {seat}"
+        return self.names.get(seat, f"peer {seat}")
+
+    def link(self, seat: int, other: Party, there: int) -> None:
+        """Connect a seat with one of another party."""
+        self.links[seat], other.links[there] = (other, there), (self, seat)
+        self.names[seat], other.names[there] = other.name, self.name
 
 
 class Trial:
@@ -272,8 +278,7 @@ class Trial:
             self._meet(party, seat, target)
         if caller is not None:
             other, there = caller
-            party.links[len(program.connects)] = caller
-            other.links[there] = (party, len(program.connects))
+            party.link(len(program.connects), other, there)
         self._say("note", f"{name} is here" + (", played by hand" if by_hand else ""))
         if session is not None:
             self._feed(party, "start", seed=seed, my=my)
@@ -285,10 +290,8 @@ class Trial:
             self._open(target, name, by_hand=target in self._by_hand, caller=(party, seat))
             return
         other = self.parties[target]
-        there = len(other.session.seats) if other.session is not None else len(other.links)
-        while there in other.links:  # a person's seats are numbered as they are free
-            there += 1
-        party.links[seat], other.links[there] = (other, there), (party, seat)
+        there = len(other.session.seats) if other.session is not None else len(other.names)
+        party.link(seat, other, there)
         self._feed(other, "connect", peer=there)
 
     def _feed(self, party: Party, kind: Kind, **more: Any) -> bool:
@@ -338,8 +341,7 @@ class Trial:
                     self._say("heard", f"{party.name} hears {message} of {party.met(peer)}{_listed(holes)}")
                 case Note(level, text, peer):
                     of = f" ({party.met(peer)})" if peer is not None else ""
-                    if level != "debug":
-                        self._say("note" if level == "info" else "warning", f"{party.name}: {text}{of}")
+                    self._say("note" if level in ("debug", "info") else "warning", f"{party.name}: {text}{of}")
                 case _:  # the stopping of reading: here nothing is read before its time
                     pass
 

@@ -99,7 +99,8 @@ def test_mermaid_and_plantuml_take_hostile_names_as_text(name: str, mermaid: Mer
         assert text.isascii()
         if name and not name.startswith("."):  # such a message would be no message, and such a state no state
             assert len(text.splitlines()) == len(expected.splitlines())
-        if len(name) < 100:
+        # Mermaid takes its time: one drawing of each kind, and no name longer than it ever shows.
+        if len(name) < 100 and drawing.machine in ("", "main"):
             for diagram in re.split(r"\n(?=sequenceDiagram)", text):
                 assert mermaid.fault(diagram) == "", text
         source = drawing.text("puml")

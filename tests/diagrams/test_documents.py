@@ -45,6 +45,11 @@ def spec_of(name: str) -> Spec:
     return load(name)
 
 
+@cache
+def pictures_of(name: str) -> dict[str, bytes]:
+    return pictures(spec_of(name))
+
+
 def pictures(spec: Spec) -> dict[str, bytes]:
     return {drawing.stem: render(drawing.dot, "svg") for drawing in album(spec)}
 
@@ -87,7 +92,7 @@ def rendered(source: str) -> str:
 @pytest.mark.parametrize("name", shipped())
 def test_a_document_has_every_machine_message_field_type_and_setting_of_its_spec(name: str) -> None:
     spec = spec_of(name)
-    html, lines = page(document(spec), pictures(spec)), markdown(document(spec))
+    html, lines = page(document(spec), pictures_of(name)), markdown(document(spec))
     shown = " ".join(Page(html).said)
 
     for made in (shown, " ".join(Page(rendered(lines)).said)):
@@ -160,7 +165,7 @@ def test_a_long_example_is_cut_where_its_lists_are_long() -> None:
 @pytest.mark.parametrize("name", shipped())
 def test_a_page_needs_nothing_else_and_its_links_lead_somewhere_in_it(name: str) -> None:
     spec = spec_of(name)
-    found = Page(page(document(spec), pictures(spec)))
+    found = Page(page(document(spec), pictures_of(name)))
 
     assert found.active == []
     assert not {"script", "link", "img", "iframe", "object", "embed", "form"} & set(found.tags)

@@ -174,3 +174,20 @@ def test_there_are_as_many_edits_as_were_asked_for_and_each_recipe_is_right_with
     assert len(EDITS) >= 40
     for name in {edit[0] for edit in EDITS}:
         assert problems(tmp_path, name, recipe(name), recipe(name)) == []
+
+
+@pytest.mark.parametrize("name", sorted({edit[0] for edit in EDITS}))
+def test_no_line_left_out_or_said_twice_or_moved_in_is_a_crash(tmp_path: Path, name: str) -> None:
+    lines = recipe(name).splitlines(keepends=True)
+    (tmp_path / "heartbeat.yaml").write_text(recipe("heartbeat"))
+    for index, line in enumerate(lines):
+        for instead in ("", (line * 2, "  " + line, line.replace(": ", ": [", 1))[index % 3]):
+            text = "".join([*lines[:index], instead, *lines[index + 1 :]])
+            (tmp_path / "edited.yaml").write_text(text)
+            try:
+                spec = load(str(tmp_path / "edited.yaml"))
+                found = list(check(spec, rules_modules(spec)))
+            except SpecError as error:
+                found = list(error.problems)
+                assert found
+            assert all(problem.place.line >= 1 for problem in found)

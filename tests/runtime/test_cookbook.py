@@ -16,7 +16,7 @@ import pytest
 from machines.checks import check
 from machines.effects import Drop, Effect, Heard, Send
 from machines.engine.session import Program
-from machines.library import load, rules_modules, sources
+from machines.library import load, load_text, rules_modules, sources
 from machines.model import Spec
 from runtime.arena import GameResult, Seated, play
 from runtime.client import join
@@ -306,6 +306,18 @@ async def test_a_spare_takes_the_place_of_who_is_dropped() -> None:
     after = [peer for peer, message, _ in game.sent if message == "INTER_REQ"]
     assert after.count(3) >= 1
     assert 1 not in after[after.index(3) :]
+
+
+async def test_two_recipes_of_one_spec_are_put_together() -> None:
+    text = "extends: [tsuro-acknowledged, tsuro-tagged, tsuro-reversed]\nprotocol: tsuro-all\nsettings: {seats: 3..3}\n"
+    spec = load_text(text, folder=FOLDER)
+    effects, ended = await table(spec, [(spec, "client")] * 3)
+
+    sent = [effect for effect in effects if isinstance(effect, Send)]
+    assert ended.value["cheaters"] == ()
+    assert [player["name"] for player in ended.value["players"]] == ["p2", "p1", "p0"]
+    assert any(effect.message == "ACK" for effect in sent)
+    assert any(effect.data.startswith(b'{"type":') for effect in sent)
 
 
 # -- the recipes as files --------------------------------------------------------------------------------------------

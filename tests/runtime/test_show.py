@@ -62,3 +62,30 @@ roles:
 
     player = next(role for role in facts["roles"] if role["name"] == "player")
     assert player["questions"] == [{"question": "move", "arguments": ["0"], "messages": ["MOVE"]}]
+
+
+def test_a_variant_is_shown_whole_with_the_origin_of_each_line_and_is_a_spec_as_it_stands(
+    capsys: Capsys, tmp_path: Path
+) -> None:
+    variant = tmp_path / "quick.yaml"
+    variant.write_text("extends: tsuro\nprotocol: quick\nsettings: {reply: 1 s}\n")
+    out = shown(capsys, str(variant), "--resolved")
+
+    assert [line.split("# ")[1] for line in out.splitlines() if line.startswith("  reply: 1 s ")] == [f"{variant}:3"]
+    assert [line.split("# ")[1] for line in out.splitlines() if line.startswith("rules:")] == ["specs/tsuro.yaml:4"]
+    again = tmp_path / "again.yaml"
+    again.write_text(out)
+    plain, once_more = shown(capsys, str(variant)), shown(capsys, str(again))
+    assert plain.replace(str(variant), "") == once_more.replace(str(again), "")
+    assert json.loads(shown(capsys, str(variant), "--resolved", "--json"))["spec"].rstrip("\n") == out.rstrip("\n")
+
+
+def test_a_variant_that_has_problems_is_shown_whole_all_the_same(capsys: Capsys, tmp_path: Path) -> None:
+    variant = tmp_path / "odd.yaml"
+    variant.write_text("extends: tsuro\nprotocol: odd\nremove: [settings.reply]\n")
+
+    assert "  reply:" not in shown(capsys, str(variant), "--resolved")
+    assert main(("check", str(variant))) == 2
+    variant.write_text("extends: tsuro\nprotocol: odd\nremove: [settings.replay]\n")
+    assert main(("show", str(variant), "--resolved")) == 2
+    assert "A140 there is no 'replay' in settings to remove (did you mean 'reply'?)" in capsys.readouterr().err

@@ -1,0 +1,69 @@
+"""docs/workshop.md: every command in it is run, in order, and prints what stands there."""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from runtime.cli import main
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "workshop.md"
+_BLOCK = re.compile(
+    r"(?:^<!-- (file|typed): (.*?) -->\n)?^```(console|text|yaml)\n(.*?)^```\n", re.MULTILINE | re.DOTALL
+)
+_SECONDS = re.compile(r"\b\d+\.\d\d s\b")
+
+
+class Keyboard(io.StringIO):
+    """Standard input of a person, whose terminal shows what they type."""
+
+    def __init__(self, typed: list[str], screen: io.StringIO) -> None:
+        super().__init__("".join(f"{line}\n" for line in typed))
+        self._screen = screen
+
+    def readline(self, size: int | None = -1, /) -> str:
+        line = super().readline()
+        self._screen.write(line)
+        return line
+
+
+def ran(command: str, typed: list[str], monkeypatch: pytest.MonkeyPatch) -> str:
+    """Run a command as in a terminal; return what it shows, without how long it took."""
+    screen = io.StringIO()
+    monkeypatch.setattr("sys.stdin", Keyboard(typed, screen))
+    words = shlex.split(command)
+    assert words.pop(0) == "accord"
+    with redirect_stdout(screen), redirect_stderr(screen):
+        main(words)
+    return _SECONDS.sub("0.01 s", "".join(f"{line.rstrip()}\n" for line in screen.getvalue().splitlines()))
+
+
+def told_again(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the document with the output that its commands have now."""
+    monkeypatch.chdir(folder)
+
+    def block(found: re.Match[str]) -> str:
+        what, value, language, content = found.groups()
+        if language != "console":
+            assert what == "file", content
+            (folder / value).write_text(content, encoding="utf-8")
+            return found[0]
+        typed = value.split(" | ") if what == "typed" else []
+        commands = [line[2:] for line in content.splitlines() if line.startswith("$ ")]
+        shown = "".join(f"$ {command}\n{ran(command, typed, monkeypatch)}" for command in commands)
+        before = f"<!-- typed: {value} -->\n" if what == "typed" else ""
+        return f"{before}```console\n{shown}```\n"
+
+    return _BLOCK.sub(block, text)
+
+
+def test_the_document_shows_what_its_commands_print(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = DOCUMENT.read_text(encoding="utf-8")
+
+    assert told_again(text, tmp_path, monkeypatch) == text
+    assert text.count("\n$ accord ") == 8

@@ -1,0 +1,78 @@
+"""``docs/seed-faults.md`` is true: the checker says what it shows of each document, and each mend leaves no problem."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from machines.checks import check
+from machines.library import load_text, rules_modules
+
+ROOT = Path(__file__).resolve().parents[1]
+LITERAL = sorted((ROOT / "tests" / "specs" / "literal").glob("*.yaml"))
+SECTIONS = re.split(r"(?m)^## (?=\d{3}: )", (ROOT / "docs" / "seed-faults.md").read_text())[1:]
+# What each document is known for, as part of what is said of it.
+KNOWN = {
+    "000": ["A301 nothing is called 'their_move' here"],
+    "001": ['A334 INTERNAL_NAME and START can not be told apart: "a" is either'],
+    "002": [
+        "A326 the state 'asked' has no answer to 'timeout', 'invalid' or 'closed', called on the way main -> init",
+        "A326 the state 'asked' has no answer to 'timeout', 'invalid' or 'closed', called on the way main -> inter",
+    ],
+    "003": ["A334 PROMPT_PLACE and PROMPT_BUILD can not be told apart", "A334 CHECK_BUILD and BUILD"],
+    "004": ["A334 WIN and END can not be told apart: true is either"],
+}
+
+
+def said_of(text: str, name: str) -> list[str]:
+    spec = load_text(text, f"tests/specs/literal/{name}.yaml")
+    return [str(problem) for problem in check(spec, rules_modules(spec))]
+
+
+def block(section: str, kind: str) -> str:
+    found = re.findall(rf"(?ms)^```{kind}\n(.*?)^```$", section)
+    assert len(found) == 1, f"one block of {kind} in {section[:20]!r}"
+    return str(found[0])
+
+
+def mended(text: str, diff: str) -> str:
+    """Return a text with the hunks of a diff, parted by @@, done one after the other."""
+    for hunk in re.split(r"(?m)^@@\n", diff):
+        lines = hunk.splitlines()
+        old = "".join(f"{line[1:]}\n" for line in lines if line.startswith("-"))
+        new = "".join(f"{line[1:]}\n" for line in lines if line.startswith("+"))
+        assert text.count(old) == 1, f"this stands once in the spec:\n{old}"
+        text = text.replace(old, new)
+    return text
+
+
+def test_each_document_has_its_section() -> None:
+    assert [section[:3] for section in SECTIONS] == [path.stem for path in LITERAL] == list(KNOWN)
+
+
+@pytest.mark.parametrize("path", LITERAL, ids=lambda path: path.stem)
+def test_the_known_fault_of_a_document_is_found(path: Path) -> None:
+    said = said_of(path.read_text(), path.stem)
+
+    for known in KNOWN[path.stem]:
+        assert any(known in line for line in said), "\n".join(said)
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section[:3])
+def test_the_page_has_what_the_checker_says(section: str) -> None:
+    name = section[:3]
+    command, *lines = block(section, "text").splitlines()
+
+    assert command == f"$ accord check tests/specs/literal/{name}.yaml"
+    assert lines == said_of((ROOT / "tests" / "specs" / "literal" / f"{name}.yaml").read_text(), name)
+    assert set(re.findall(r"\*\*(A\d{3})\*\*", section)) == {line.split()[1] for line in lines}
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section[:3])
+def test_a_mend_leaves_no_problem(section: str) -> None:
+    name = section[:3]
+    text = mended((ROOT / "tests" / "specs" / "literal" / f"{name}.yaml").read_text(), block(section, "diff"))
+
+    assert said_of(text, name) == []
