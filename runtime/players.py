@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import anyio
 import anyio.to_thread
 
-from machines.library import rules_module
+from machines.library import allowed_rules, rules_module
 from machines.messages.bodies import MessageShape, compile_message
 from machines.model import Spec
 from machines.problems import near
@@ -280,10 +280,14 @@ _MISDEEDS: Mapping[str, RawAnswer | EndlessAnswer | Vanish] = {
 def companions(spec: Spec, folder: str) -> list[ModuleType]:
     """Return what stands beside a spec's rules modules in ``folder`` (``players`` or ``views``), in the spec's order.
 
-    For the module ``rules.tsuro`` that is ``rules.players.tsuro``; a rules module without one is passed over.
+    For the module ``rules.tsuro`` that is ``rules.players.tsuro``; a rules module without one is passed over, and so
+    is one that is allowed for this run only (``--rules``): its players are named as ``python:MODULE:CLASS``.
     """
     found = []
+    known = allowed_rules()
     for name, _ in spec.rules:
+        if name not in known:
+            continue
         package, _, module = rules_module(spec, name).__name__.rpartition(".")
         path = f"{package}.{folder}.{module}" if package else f"{folder}.{module}"
         try:

@@ -75,7 +75,7 @@ def test_every_file_with_pages_is_a_source() -> None:
         if re.search(r"(?m)^ *(r?\"\"\")?A[1-9]\d\d: .+\.$", path.read_text())
     }
 
-    assert found == set(SOURCES)
+    assert found - {"manual.py"} == set(SOURCES)  # which shows the form
 
 
 @pytest.mark.parametrize(

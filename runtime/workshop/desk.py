@@ -110,6 +110,7 @@ class Desk:
         self._now = self._begun  # the choice that is being done
         self._again: list[tuple[str, Any]] = []  # what was said when it was done before
         self._silent = False
+        self._moved = True  # since it was shown where everybody stands
         self._broken: Exception | None = None
         self.rules = StandIns(spec, allowed, self._says)
         self.trial = self._start()
@@ -127,9 +128,9 @@ class Desk:
                 names = ", ".join(self.rules.missing)
                 self._screen.show("note", f"rules that are not there: {names}; you are asked what they say")
             while True:
-                if not self._strict and shown is not self.trial:
+                if self._moved and not self._strict:
                     self._look()
-                shown = self.trial
+                self._moved = False
                 try:
                     line = self._line("> ")
                     if line.split()[:1] == ["quit"]:
@@ -197,7 +198,8 @@ class Desk:
         """Return the line of a choice by its number, with values given behind it or asked for."""
         listed = choices(self.trial)
         if not 1 <= int(number[:6]) <= len(listed) or len(number) > 6:
-            raise ChoiceError(f"there is no {number[:6]}: there are 1 to {len(listed)}")
+            there = f"there are 1 to {len(listed)}" if listed else "nothing is left to be chosen"
+            raise ChoiceError(f"there is no {number[:6]}: {there}")
         line = listed[int(number) - 1]
         words = line.split(" ")
         if words[0] not in ("answer", "say"):
@@ -214,7 +216,7 @@ class Desk:
     def _edited(self, message: str, hole: str, example: Any) -> Any:
         filler = self.trial.filler
         while True:
-            text = self._line(f"  {hole}, {filler.hole(message, hole).describe()} [Enter: {written(example)}]: ")
+            text = self._line(f"  {hole}, {filler.explained(message, hole)} [Enter: {written(example)}]: ")
             if not text:
                 return example
             try:
@@ -234,12 +236,14 @@ class Desk:
             self._rebuild()
             raise cause from None
         self.done.append(choice)
+        self._moved = True
 
     def _undo(self) -> None:
         if not self.done:
             raise ChoiceError("there is nothing to take back")
         self._screen.show("note", f"taken back: {self.done.pop().line}")
         self._rebuild()
+        self._moved = True
 
     def _rebuild(self) -> None:
         """Do all choices again, telling nothing."""

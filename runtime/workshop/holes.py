@@ -16,7 +16,7 @@ import msgspec
 
 from machines.messages.bodies import MessageShape, compile_message
 from machines.messages.types import MISS, Mismatch, Shape, compile_type
-from machines.model import Message, Pattern, Scalar, Spec
+from machines.model import Message, Named, Pattern, Scalar, Spec
 from machines.problems import near
 from machines.values import freeze, plain
 
@@ -124,6 +124,12 @@ class Filler:
         wanted = next(found for found in self.message(message).holes if found.name == hole)
         return compile_type(wanted.type, self._spec.types)
 
+    def explained(self, message: str, hole: str) -> str:
+        """Return what may stand in a hole, for people; a declared type by what it stands for, not by its name."""
+        wanted = next(found.type for found in self.message(message).holes if found.name == hole)
+        types = self._spec.types
+        return compile_type(types[wanted.name].type if isinstance(wanted, Named) else wanted, types).describe()
+
     def examples(self, name: str, told: Mapping[str, Any] = {}) -> dict[str, Any]:
         """Return a value for each hole: what was ``told`` under its name, if that fits; its default; an example."""
         found: dict[str, Any] = {}
@@ -164,6 +170,8 @@ class Filler:
         """
         shape = self.hole(name, hole)
         wanted = next(found.type for found in self.message(name).holes if found.name == hole)
+        if isinstance(wanted, Named):
+            wanted = self._spec.types[wanted.name].type
         texts = [written(value)] if not isinstance(value, str | tuple | Mapping) else []
         mismatch: Mismatch | None = None
         for reading in (

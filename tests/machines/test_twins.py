@@ -36,9 +36,9 @@ RUNS = 12
 
 def specs() -> dict[str, Spec]:
     extra = tuple(f"stubs.{name}" for name in STUBS)
-    names = {*shipped(), *(path.stem for path in FOLDER.glob("*.yaml"))}
+    files = {path.stem: path for path in (*map(seed_file, shipped()), *FOLDER.glob("*.yaml"))}
     return {
-        name: load(str(seed_file(name)), SEEDS[name].settings if name in SEEDS else {}, extra) for name in sorted(names)
+        name: load(str(files[name]), SEEDS[name].settings if name in SEEDS else {}, extra) for name in sorted(files)
     }
 
 

@@ -1,7 +1,7 @@
 """The tutorial, done as it says: files are written, commands run by a shell, and what they print stands behind them.
 
 ``<!-- file: NAME -->`` says into which file the block behind it goes. In a block ``console`` each line that begins with
-``$ `` is a command; the lines behind it are its output, standard output first. ``python -m tests.runtime.tutorial``
+``$ `` is a command; the lines behind it are its output and its errors. ``python -m tests.runtime.tutorial``
 writes the outputs anew.
 """
 
@@ -38,7 +38,8 @@ def filled(text: str, folder: Path) -> str:
                 ["sh", "-c", command],
                 cwd=folder,
                 env=environment,
-                capture_output=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
                 text=True,
                 timeout=SECONDS_MAX,
                 check=False,
@@ -46,7 +47,7 @@ def filled(text: str, folder: Path) -> str:
             if command.startswith("export "):
                 name, _, value = command.removeprefix("export ").partition("=")
                 environment[name] = value
-            shown += [f"$ {command}", *(ran.stdout + ran.stderr).rstrip("\n").splitlines()]
+            shown += [f"$ {command}", *ran.stdout.rstrip("\n").splitlines()]
         output = "\n".join(shown)
         for pattern, instead in VARYING:
             output = pattern.sub(instead, output)
