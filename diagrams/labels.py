@@ -72,16 +72,19 @@ def shorten(text: str, characters_max: int) -> str:
     return text if len(text) <= characters_max else text[: characters_max - 1] + "…"
 
 
+def grouped(text: str) -> str:
+    """Return ``text`` with short lists in brackets held together, since each is read as one thing: ``[y1, x1]``."""
+    return re.sub(r"\[[^\[\]]{1,12}\]", lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
+
+
 def wrap(text: str, width: int, lines_max: int) -> tuple[str, ...]:
     """Return ``text`` as one or more lines of at most ``width`` characters; further lines are indented.
 
     Breaks stand at blanks, within a word only if the word alone is too long. What does not fit into ``lines_max``
     lines is replaced by an ellipsis.
     """
-    # A short list in brackets is read as one thing: [y1, x1].
-    text = re.sub(r"\[[^\[\]]{1,12}\]", lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), visible(text))
     lines = textwrap.wrap(
-        text,
+        grouped(visible(text)),
         width,
         subsequent_indent=CONTINUATION,
         break_on_hyphens=False,

@@ -19,18 +19,17 @@ from dataclasses import dataclass, field
 
 import graphviz
 
-from diagrams.flow import Arrow, Flow, Kind, Node, Voice
+from diagrams.flow import Arrow, Flow, Kind, Node, Voice, backward
 from diagrams.labels import attribute, cell, distinct, stem, wrap
 from diagrams.looks import BAND, BOX, BOX_CALL, INK, LOOKS, QUIET, SETTING, SIZE, SIZE_SMALL
-from diagrams.states import EDGE, GRAPH, NODE, where
+from diagrams.states import EDGE, GRAPH, LINE_PORT, NODE, beside_line, where
 from diagrams.tracing import callers, flow, starters
 from machines.model import Spec
 
-NAME_CHARACTERS = 24
-ARROW_CHARACTERS = 26
+NAME_CHARACTERS = 32
+ARROW_CHARACTERS = 36
 LINES_MAX = 2
 SPACING = {"ranksep": "0.25", "nodesep": "0.25", "compound": "true"}
-GAP = 7  # points between an arrow and its text
 EVENTS_MAX = 4  # lines at one arrow; the machine's own picture has them all
 
 
@@ -97,11 +96,18 @@ class _Overview:
             for node in drawn.nodes:
                 self._node(frame, drawn, node)
             # A mark of its own for what merges: Graphviz draws two arrows between the same marks one over the other.
+            if machine.always is not None:
+                with frame.subgraph() as row:
+                    row.attr(rank="same")
+                    row.node(self.names[machine.name, ".start"])
+                    row.node(self.names[machine.name, ".always"])
             merged: dict[tuple[str, str], list[Arrow]] = {}
+            returns = {(drawn.arrows[place].source, drawn.arrows[place].target) for place in backward(drawn)}
             for arrow in drawn.arrows:
                 merged.setdefault((arrow.source, arrow.target), []).append(arrow)
-            for (source, target), arrows in merged.items():
-                self._arrow(frame, self.names[machine.name, source], self.names[machine.name, target], arrows)
+            for number, (ends, arrows) in enumerate(merged.items()):
+                source, target = (self.names[machine.name, end] for end in ends)
+                self._arrow(frame, source, target, arrows, f"arrow{index}_{number}", back=ends in returns)
 
     def _node(self, frame: graphviz.Digraph, drawn: Flow, node: Node) -> None:
         identity = self.names[drawn.machine.name, node.name]
@@ -142,7 +148,10 @@ class _Overview:
         body = "".join(f"<TR><TD>{row or '&#160;'}</TD></TR>" for row in rows)
         return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1">{body}</TABLE>>'
 
-    def _arrow(self, frame: graphviz.Digraph, source: str, target: str, arrows: list[Arrow]) -> None:
+    def _arrow(
+        self, frame: graphviz.Digraph, source: str, target: str, arrows: list[Arrow], name: str, *, back: bool
+    ) -> None:
+        """Draw an arrow through its text, a node, which stays in the frame: see ``states``."""
         strongest = next((arrow.kind for arrow in arrows if arrow.kind is not Kind.PASS), Kind.PASS)
         look = LOOKS[strongest]
         pieces = list(dict.fromkeys(self._said(arrows)))
@@ -153,16 +162,21 @@ class _Overview:
             for colour, text in shown
             for line in wrap(text, ARROW_CHARACTERS, LINES_MAX)
         ]
-        # The blank cell keeps the text off the arrow, along which Graphviz sets it without any room.
-        body = "".join(
-            f'<TR><TD WIDTH="{GAP}"></TD><TD ALIGN="LEFT">{row}</TD><TD WIDTH="{GAP}"></TD></TR>' for row in rows
-        )
-        label = f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">{body}</TABLE>>' if rows else ""
         tip = attribute("\n".join(dict.fromkeys(
             line.text for arrow in arrows for said in arrow.labels for line in said.lines
         )))  # fmt: skip
         line = {"color": look.colour, "style": look.style, "penwidth": f"{look.width:g}", "tooltip": tip}
-        frame.edge(source, target, label, **line, labeltooltip=tip, edgetooltip=tip)
+        line |= {"dir": "both", "edgetooltip": tip}
+        upper, lower = (target, source) if back else (source, target)
+        begins, finishes = ("normal", "none") if back else ("none", "normal")
+        if not rows:
+            frame.edge(upper, lower, arrowtail=begins, arrowhead=finishes, **line)
+            return
+        body = "".join(f'<TR><TD ALIGN="LEFT">{row}</TD></TR>' for row in rows)
+        table = f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">{body}</TABLE>'
+        frame.node(name, beside_line(look, table), tooltip=tip)
+        frame.edge(upper, f"{name}:{LINE_PORT}:n", arrowtail=begins, arrowhead="none", **line)
+        frame.edge(f"{name}:{LINE_PORT}:s", lower, arrowtail="none", arrowhead=finishes, **line)
 
     def _said(self, arrows: list[Arrow]) -> Iterator[tuple[str, str]]:
         """The events of some arrows, and the messages sent along them, each with its colour."""

@@ -127,6 +127,12 @@ def _draw(
     for node in drawn.nodes:
         pale = paint is not None and node.name in paint.pale
         _draw_node(graph, node, identities, links, page, pale=pale)
+    if drawn.machine.always is not None:
+        # Where reading begins: what holds in every state stands beside the start.
+        with graph.subgraph() as row:
+            row.attr(rank="same")
+            row.node(identities[".start"])
+            row.node(identities[".always"])
     crowded = _crowded(drawn)
     back = backward(drawn)
     for index, arrow in enumerate(drawn.arrows):
@@ -296,11 +302,17 @@ def _arrow_label(arrow: Arrow, look: Look) -> str | None:
         rows += _rows(_set(label.lines, ARROW_CHARACTERS, colour, pale=pale))
     if not rows:
         return None
+    return beside_line(look, _table(rows))
+
+
+def beside_line(look: Look, table: str) -> str:
+    """Return the label of the node that an arrow runs through: a piece of the arrow's line, and its text beside it."""
     # HTML-like borders are of whole points and start at the cell's edge, so a solid line is a filled cell.
     solid = f'WIDTH="{look.width:.0f}" BGCOLOR="{look.colour}"'
-    broken = f'WIDTH="1" BORDER="1" SIDES="L" COLOR="{look.colour}" STYLE="{look.style.upper()}"'
+    wide = f"{look.width:.0f}"
+    broken = f'WIDTH="{wide}" BORDER="{wide}" SIDES="L" COLOR="{look.colour}" STYLE="{look.style.upper()}"'
     line = solid if look.style == "solid" else broken
-    cells = f'<TD PORT="{LINE_PORT}" {line}></TD><TD WIDTH="{ARROW_GAP}"></TD><TD>{_table(rows)}</TD>'
+    cells = f'<TD PORT="{LINE_PORT}" {line}></TD><TD WIDTH="{ARROW_GAP}"></TD><TD>{table}</TD>'
     return _html(_table([f"<TR>{cells}</TR>"], padding=0))
 
 

@@ -103,7 +103,7 @@ class Page:
 def _again(found: re.Match[str]) -> str:
     line = found["line"]
     return "\n".join(
-        re.sub(r"\d+", lambda number, more=more: str(int(number[0]) + more), line)  # type: ignore[misc]
+        re.sub(r"\d+", lambda number, more=more: str(int(number[0]) + more), line)
         for more in range(int(found["times"]) + 1)
     )
 

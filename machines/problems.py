@@ -6,6 +6,9 @@ A problem has a place, a stable code, what is wrong, and a way out. The codes ar
     A2xx  types, message bodies, expressions
     A3xx  how the machines hang together: names that may be unset, unreachable states, ambiguous messages
     A4xx  rules modules: missing, misspelt, called with the wrong number of arguments
+    A5xx  what roles do together, found by exploring all their runs
+
+Each code has a page in the manual, see `machines.manual`.
 """
 
 from __future__ import annotations

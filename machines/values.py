@@ -118,7 +118,9 @@ class Rate:
 
 INTEGER_MAX = (1 << 63) - 1
 INTEGER_MIN = -(1 << 63)
-FROZEN: frozenset[type] = frozenset({type(None), bool, Peer, Range, Rate})  # kinds whose values are all frozen
+_FROZEN = (type(None), bool, Peer, Range, Rate)
+# Kinds whose values are all frozen; dataclasses of nothing but numbers and texts are added as they are met.
+FROZEN: set[type] = set(_FROZEN)
 DEPTH_MAX = 64  # As deep as a message may be nested; what a rule returns has no reason to be deeper.
 KNOWN_MAX = 10_000  # elements and letters / 8 of the values kept that were found frozen; then all are forgotten
 PLAIN_MAX = 100_000  # values that `plain` writes out; a list of twice the same list, 40 levels deep, would be 10^12
@@ -128,9 +130,12 @@ _known: dict[int, tuple[Any, int]] = {}
 _room = KNOWN_MAX
 _Reads = Callable[[Any], tuple[Any, ...]]
 # Of frozen dataclasses and named tuples: what reads the fields that the annotations say to be immutable lists and the
-# like, and what reads those which are to be looked through; None where there is no such field.
-_plans: dict[type, tuple[_Reads | None, _Reads | None]] = {}
-_SCALARS = (int, float, str, bytes)
+# like, and what reads those which are to be looked through; None where there is no such field. Third, what reads that
+# which is to be looked through by itself, if it is one field.
+_Plan = tuple[_Reads | None, _Reads | None, Callable[[Any], Any] | None]
+_plans: dict[type, _Plan] = {}
+_OTHER: _Plan = (None, None, None)  # of classes that have none
+_SCALARS = (int, float, str, bytes, *_FROZEN)
 _CHANGING = frozenset({list, dict, set, bytearray})
 _Seen = dict[int, tuple[Any, Any, int]]  # what is made immutable in one call, once however often it stands there
 
@@ -149,9 +154,21 @@ def freeze(value: Any) -> Any:
             nested deeper than DEPTH_MAX.
     """
     kind = type(value)
-    if kind in FROZEN or (kind is int and INTEGER_MIN <= value <= INTEGER_MAX) or (kind is str and value.isascii()):
+    if kind in FROZEN or (kind is int and INTEGER_MIN <= value <= INTEGER_MAX):
         return value
-    if kind is Record:  # most are what a sign-up returns: a name or two
+    plan = _plans.get(kind)
+    if plan is not None:
+        reads, looks, only = plan
+        if reads is None or _CHANGING.isdisjoint(map(type, reads(value))):
+            if only is not None:
+                if _is_shallow(only(value)):
+                    return value
+            elif looks is None or all(map(_is_shallow, looks(value))):
+                return value
+    elif kind is str:
+        if value.isascii():
+            return value
+    elif kind is Record:  # most are what a sign-up returns: a name or two
         for name, item in value.items():
             if type(name) is not str or not name.isascii():
                 break
@@ -159,23 +176,18 @@ def freeze(value: Any) -> Any:
                 break
         else:
             return value
-    plan = _plans.get(kind)
-    if plan is not None:
-        reads, looks = plan
-        if reads is None or _CHANGING.isdisjoint(map(type, reads(value))):
-            if looks is None:
-                return value
-            for item in looks(value):
-                kind = type(item)
-                if kind not in FROZEN:
-                    known = _known.get(id(item))
-                    if known is None and kind is tuple:
-                        known = _frozen(item, 1, {})
-                    if known is None or known[0] is not item or known[1] >= DEPTH_MAX:
-                        break
-            else:
-                return value
     return _frozen(value, 0, {})[0]
+
+
+def _is_shallow(item: Any) -> bool:
+    """Whether what a rule's value holds is known to be immutable, or is soon found to be, and not too deep for it."""
+    kind = type(item)
+    if kind in FROZEN:
+        return True
+    known = _known.get(id(item))
+    if known is None and kind is tuple:
+        known = _remember(id(item), item, 2, len(item)) if _are_flat(item) else _frozen(item, 1, {})
+    return known is not None and known[0] is item and known[1] < DEPTH_MAX
 
 
 def _frozen(value: Any, depth: int, seen: _Seen) -> tuple[Any, int]:
@@ -206,7 +218,9 @@ def _frozen(value: Any, depth: int, seen: _Seen) -> tuple[Any, int]:
         plan = plan or _plan(kind)
         if plan is None:
             return _check_scalar(value), 0
-        reads, looks = plan
+        reads, looks, _ = plan
+        if kind in FROZEN:
+            return value, 0
         given = looks(value) if looks is not None else ()
         items, height, weight = _all_frozen(given, depth, seen, held=True) if given else (given, 1, 0)
         if items is not given or not (reads is None or _CHANGING.isdisjoint(map(type, reads(value)))):
@@ -224,7 +238,8 @@ def _all_frozen(
 ) -> tuple[tuple[Any, ...], int, int]:
     """Return elements made immutable, how many lists they and what holds them are deep, and their weight.
 
-    A tuple of which nothing had to be changed is returned itself. ``held`` says that they are the fields of a rule's own value: a frozenset among them is its own affair.
+    A tuple of which nothing had to be changed is returned itself. ``held`` says that they are the fields of a rule's
+    own value: a frozenset among them is its own affair.
     """
     _check_depth(depth)
     height = 0
@@ -263,12 +278,22 @@ def _all_frozen(
     return items if type(items) is tuple else tuple(items), height + 1, weight
 
 
-def _is_flat(plan: tuple[_Reads | None, _Reads | None], value: Any) -> bool:
+def _is_flat(plan: _Plan, value: Any) -> bool:
     """Whether one look tells that a named tuple or dataclass is immutable; most are, and this is quick."""
-    reads, looks = plan
+    reads, looks, _ = plan
     return (reads is None or _CHANGING.isdisjoint(map(type, reads(value)))) and (
         looks is None or FROZEN.issuperset(map(type, looks(value)))
     )
+
+
+def _are_flat(given: tuple[Any, ...]) -> bool:
+    """Whether a tuple holds values of one class that hold but numbers, texts and a peer, like the seats of a game.
+
+    It says no of others that are immutable too; nothing here runs in Python for each value.
+    """
+    kinds = set(map(type, given))
+    reads, _, only = _plans.get(kinds.pop(), _OTHER) if len(kinds) == 1 else _OTHER
+    return reads is None and only is not None and FROZEN.issuperset(map(type, map(only, given)))
 
 
 def _check_depth(depth: int) -> None:
@@ -299,11 +324,11 @@ def _check_scalar(value: Any) -> Any:
     raise FreezeError(f"a {type(value).__name__} can change: use a tuple, a mapping or a frozen dataclass")
 
 
-def _plan(kind: type) -> tuple[_Reads | None, _Reads | None] | None:
+def _plan(kind: type) -> _Plan | None:
     """Return how a named tuple or frozen dataclass is looked through; None for what is neither."""
-    plan: tuple[_Reads | None, _Reads | None]
+    plan: _Plan
     if issubclass(kind, tuple):
-        plan = _plans[kind] = None, tuple
+        plan = _plans[kind] = None, tuple, None
         return plan
     if issubclass(kind, Enum) or not is_dataclass(kind) or not kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]
         return None
@@ -314,17 +339,17 @@ def _plan(kind: type) -> tuple[_Reads | None, _Reads | None] | None:
         hints = {}
     open_ = [name for name in names if not _is_immutable(hints.get(name, Any), frozenset({kind}))]
     listed = [name for name in names if name not in open_ and not _is_scalar(hints[name])]
-    plan = _plans[kind] = _reading(listed), _reading(open_)
+    if not open_ and not listed:
+        FROZEN.add(kind)
+    plan = _plans[kind] = _reading(listed), _reading(open_), attrgetter(*open_) if len(open_) == 1 else None
     return plan
 
 
 def _reading(names: list[str]) -> _Reads | None:
-    if len(names) > 1:
-        return attrgetter(*names)
     if not names:
         return None
     read = attrgetter(*names)
-    return lambda value: (read(value),)
+    return read if len(names) > 1 else lambda value: (read(value),)
 
 
 def _is_scalar(hint: Any) -> bool:
@@ -332,7 +357,7 @@ def _is_scalar(hint: Any) -> bool:
     if get_origin(hint) in (Union, UnionType):
         return all(map(_is_scalar, get_args(hint)))
     return get_origin(hint) is Literal or (
-        hint is None or hint in FROZEN or hint in _SCALARS or (isinstance(hint, type) and issubclass(hint, Enum))
+        hint is None or hint in _SCALARS or (isinstance(hint, type) and issubclass(hint, Enum))
     )
 
 
@@ -356,16 +381,18 @@ def _is_immutable(hint: Any, around: frozenset[type]) -> bool:
     return all(_is_immutable(hints.get(field.name, Any), around | {hint}) for field in fields(hint))
 
 
-def _remember(key: int, value: Any, height: int, weight: int) -> None:
+def _remember(key: int, value: Any, height: int, weight: int) -> tuple[Any, int]:
     global _room
+    known = value, height
     _room -= weight + 1
     if _room < 0:
         _known.clear()
         _room = KNOWN_MAX - weight - 1
         if _room < 0:  # too large to be kept at all
             _room = KNOWN_MAX
-            return
-    _known[key] = value, height
+            return known
+    _known[key] = known
+    return known
 
 
 def plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Every code has a page in the manual, and every page is true: its bad example has that problem alone, the mended none."""
+"""Every code has a page in the manual, and each is true: its bad example has that problem alone, the mended none."""
 
 from __future__ import annotations
 

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from machines.checks import check
+from machines.exploring.explore import explore
+from machines.exploring.findings import Verdict
+from machines.exploring.promises import promises_for
 from machines.library import load_text, rules_modules
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -76,3 +79,26 @@ def test_a_mend_leaves_no_problem(section: str) -> None:
     text = mended((ROOT / "tests" / "specs" / "literal" / f"{name}.yaml").read_text(), block(section, "diff"))
 
     assert said_of(text, name) == []
+
+
+def verdict_on(text: str) -> Verdict:
+    spec = load_text(text)
+    return explore(spec, promises_for(spec, rules_modules(spec)), clients=(1, 2))
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section[:3])
+def test_what_is_mended_is_proved_to_fit_together(section: str) -> None:
+    text = (ROOT / "tests" / "specs" / "literal" / f"{section[:3]}.yaml").read_text()
+
+    assert verdict_on(mended(text, block(section, "diff"))).state == "proved"
+
+
+def test_without_dropping_who_is_late_a_late_placement_meets_the_next_wait() -> None:
+    section = next(section for section in SECTIONS if section.startswith("003"))
+    hunks = [hunk for hunk in block(section, "diff").split("@@\n") if "drop: player" not in hunk]
+    text = mended((ROOT / "tests" / "specs" / "literal" / "003.yaml").read_text(), "@@\n".join(hunks))
+    findings = verdict_on(text).findings
+
+    assert said_of(text, "003") == []
+    assert {finding.code for finding in findings} == {"A502"}
+    assert any("PLACE is not expected in moved.asked" in finding.text for finding in findings)

@@ -17,7 +17,7 @@ import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from diagrams.labels import shorten, visible
+from diagrams.labels import grouped, shorten, visible
 from diagrams.sequences.model import Element, Fragment, Frame, Message, Operand, Remark, walk
 
 LABEL_CHARACTERS_MAX = 60  # of an arrow's text, which is not wrapped
@@ -123,7 +123,7 @@ def lay_out(lifelines: Iterable[str], elements: tuple[Element, ...], ruler: Rule
 
 
 def _wrapped(text: str, width: int) -> tuple[str, ...]:
-    lines = textwrap.wrap(visible(text), width, break_on_hyphens=False) or [""]
+    lines = textwrap.wrap(grouped(visible(text)), width, break_on_hyphens=False) or [""]
     if len(lines) > LINES_MAX:
         lines = [*lines[: LINES_MAX - 1], shorten(lines[LINES_MAX - 1], width - 1).rstrip("…") + "…"]
     return tuple(lines)

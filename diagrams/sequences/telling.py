@@ -38,6 +38,7 @@ from machines.model import (
 )
 
 AGAIN: Final = "↺ goes on waiting"
+EXCEPTIONS_MAX: Final = 4  # states named one by one in a case's title
 NESTED_MAX = 12  # fragments inside each other; what lies deeper is told as a jump
 
 
@@ -120,6 +121,9 @@ class _Teller:
                 yield from self._leaving(ways[0], stops, region, depth)
                 name = ways[0].target
             elif ways:
+                if len(ways) > 1:
+                    shared, ways = _parted(ways)
+                    yield from shared
                 yield Fragment(
                     Frame.ALT,
                     "",
@@ -176,9 +180,9 @@ class _Teller:
     def _leaving(self, way: Way, stops: frozenset[str], region: frozenset[str] | None, depth: int) -> Iterator[Element]:
         """A way out of the loop that is told: what lies on it before the place where the loop's ways meet."""
         if region is not None and way.target != EXIT and way.target not in region:
+            yield Remark(self.machine.role, "leaves the loop", Tone.STATE)
             if way.target not in stops:
                 yield from self._course(way.target, stops, None, depth)
-            yield Remark(self.machine.role, "leaves the loop", Tone.STATE)
 
     def _loop(self, header: str, loop: frozenset[str], stops: frozenset[str], depth: int) -> Fragment:
         after = self.structure.meets.get(header, EXIT)
@@ -246,11 +250,13 @@ class _Teller:
             Fragment(Frame.REF, show(accept.machine), link=accept.machine.path, place=accept.machine.place),
         ]
         if state.answers.seated is not None:
-            seated = list(self._flat(state.answers.seated, state, ()))
+            seated = tuple(self._flat(state.answers.seated, state, (), heard=True))
             if len(seated) == 1:
                 inner += seated[0].head
             else:
-                inner.append(Fragment(Frame.ALT, "", tuple(Operand(way.guard, way.head) for way in seated)))
+                shared, seated = _parted(seated)
+                operands = tuple(Operand(way.guard, way.head) for way in seated)
+                inner += (*shared, Fragment(Frame.ALT, "", operands))
         heading = f"for each connection, seated as {accept.name}"
         if accept.seats is not None:
             heading += f": {quantity(self.spec, accept.seats)} of them"
@@ -279,15 +285,24 @@ class _Teller:
             yield from self._flat(state.then, state, head)
         calls = state.run is not None or state.accept is not None
         if not calls:
+            several = len(state.answers.receive) > 1
             for name, choice in state.answers.receive.items():
-                yield from self._flat(choice, state, (self._heard(name, state, choice),))
+                said = self._heard(name, state, choice)
+                for way in self._flat(choice, state, (said,), heard=isinstance(said, Message)):
+                    # Which message a guard judges: it stands above it, and there may be an `else` to each.
+                    yield replace(way, guard=f"{name}: {way.guard}") if several and way.guard else way
         timed = state.accept is not None or (state.then is None and not state.answers.receive)
         if timed and state.run is None:
             for event, choice in _clocks(state.answers):
-                yield from self._flat(choice, state, (self._remark(event, state, choice),))
+                yield from self._flat(choice, state, (self._remark(event, state, choice),), heard=True)
 
-    def _flat(self, choice: Choice, state: State | None, head: tuple[Element, ...], guard: str = "") -> Iterator[Way]:
-        """Yield each way through a choice, nested ones too, with the guards on it joined."""
+    def _flat(
+        self, choice: Choice, state: State | None, head: tuple[Element, ...], guard: str = "", *, heard: bool = False
+    ) -> Iterator[Way]:
+        """Yield each way through a choice, nested ones too, with the guards on it joined.
+
+        ``heard``: the choice answers an event of a peer, so a send that names nobody goes to that one.
+        """
         several = len(choice.branches) > 1
         for branch in choice.branches:
             text = show(branch.guard) if branch.guard is not None else "else" if several else ""
@@ -295,10 +310,10 @@ class _Teller:
                 limited = f"at most {quantity(self.spec, branch.limit)}"
                 text = f"{text}, {limited}" if text and text != "else" else limited
             joined = f"{guard} and {text}" if guard and text else guard or text
-            steps = (*head, *self._steps(branch.steps, state))
+            steps = (*head, *self._steps(branch.steps, state, heard=heard))
             match branch.next:
                 case Choice():
-                    yield from self._flat(branch.next, state, steps, joined)
+                    yield from self._flat(branch.next, state, steps, joined, heard=heard)
                 case Goto(target, _):
                     yield Way(joined, steps, target)
                 case Return(value, place):
@@ -315,14 +330,21 @@ class _Teller:
             return Remark(own, f"answer: {name}", Tone.LOCAL, place=choice.place)
         senders = [role for role in message.senders if role in self.spec.peers_of(own)]
         awaited = state.awaits if state is not None else None
-        if isinstance(awaited, Name) and awaited.name in senders:
+        if isinstance(awaited, Name) and awaited.name in senders and awaited.name in self._named():
             senders = [awaited.name]
         source = senders[0] if senders else own
-        several = awaited is not None and not (isinstance(awaited, Name) and awaited.name == source)
+        several = awaited is not None and not (
+            isinstance(awaited, Name) and awaited.name == source and source in self._named()
+        )
         speaker = f"from {show(awaited)}" if several and awaited is not None else ""
         return Message(source, own, name, to=speaker, place=choice.place)
 
-    def _steps(self, steps: Iterable[Step], state: State | None) -> Iterator[Element]:
+    def _named(self) -> tuple[str, ...]:
+        """The peers that have a name of their own in the whole role: those it connects to, or whose session it is."""
+        role = self.spec.roles[self.machine.role]
+        return (*self.spec.connects.get(role.name, ()), *role.machines["main"].parameters)
+
+    def _steps(self, steps: Iterable[Step], state: State | None, *, heard: bool = False) -> Iterator[Element]:
         own = self.machine.role
         for step in steps:
             match step:
@@ -332,16 +354,18 @@ class _Teller:
                     yield Remark(own, f"starts {show(machine)}", Tone.LOCAL, place=place)
                 case Send(receivers, messages, place):
                     for message in messages:
-                        yield self._sent(message, receivers, state)
+                        yield self._sent(message, receivers, state, heard=heard)
                 case Drop(peers, place):
                     yield Remark(own, f"drops {show(peers)}", Tone.LOST, place=place)
 
-    def _sent(self, call: Call, receivers: Expression | None, state: State | None) -> Element:
+    def _sent(self, call: Call, receivers: Expression | None, state: State | None, *, heard: bool) -> Element:
         own = self.machine.role
         others = self.spec.peers_of(own)
         meant = receivers if receivers is not None else state.awaits if state is not None else None
-        if isinstance(meant, Name) and meant.name in others:
+        if isinstance(meant, Name) and meant.name in others and meant.name in self._named():
             target, to = meant.name, ""
+        elif heard and receivers is None and meant is not None:
+            target, to = others[0], "to peer"  # the one who spoke, of all that were awaited
         else:
             target = others[0] if others else own
             several = own not in self.spec.connects and not self.spec.roles[own].machines["main"].parameters
@@ -354,7 +378,7 @@ class _Teller:
     def _cases(self) -> Iterator[Case]:
         merged: dict[tuple[object, ...], tuple[list[tuple[str, str]], State | None, Choice, Message | Remark]] = {}
         for state, event, choice in self._besides():
-            where = state.name if state is not None else "any state"
+            where = state.name if state is not None else self._anywhere(event)
             key = (where, event) if event.startswith((".after", ".every")) else (state is None, same(choice))
             element: Message | Remark = (self._remark if event.startswith(".") else self._heard)(event, state, choice)
             said = self._event(event, state), where
@@ -379,6 +403,18 @@ class _Teller:
                 self.structure = main
                 yield Case(f"what follows in {name}", course)
 
+    def _anywhere(self, event: str) -> str:
+        """Where the machine's ``always`` answers an event: not where a state does itself, whatever it makes of it."""
+        own: list[str] = []
+        for state in self.machine.states.values() if not event.startswith((".after", ".every")) else ():
+            choice = dict(state.answers.choices()).get(event)
+            # What refuses a fault passes it on; a message is the state's alone.
+            if choice is not None and (not event.startswith(".") or _takes_all(choice)):
+                own.append(state.name)
+        if not own:
+            return "any state"
+        return f"any state but {_both(own)}" if len(own) <= EXCEPTIONS_MAX else "any state that does not answer it"
+
     def _besides(self) -> Iterator[tuple[State | None, str, Choice]]:
         """Every event answered that is no part of the main course."""
         for state in self.machine.states.values():
@@ -395,12 +431,12 @@ class _Teller:
 
     def _case(self, event: Element, choice: Choice, state: State | None) -> tuple[Element, ...]:
         self.drawn = set(self.told)  # what the main course tells is not told again
-        ways = list(self._flat(choice, state, (event,)))
+        ways = tuple(self._flat(choice, state, (event,), heard=True))
         if len(ways) == 1:
             return tuple(self._case_way(ways[0], guarded=True))
-        ways = [replace(way, head=way.head[1:]) for way in ways]
+        shared, ways = _parted(ways)
         return (
-            event,
+            *shared,
             Fragment(Frame.ALT, "", tuple(Operand(way.guard, tuple(self._case_way(way))) for way in ways)),
         )
 
@@ -473,6 +509,25 @@ def _title(happened: Iterable[tuple[str, str]]) -> str:
 def _either(words: Iterable[str]) -> str:
     *most, last = dict.fromkeys(words)
     return f"{', '.join(most)} or {last}" if most else last
+
+
+def _both(words: Iterable[str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _takes_all(choice: Choice) -> bool:
+    """Whether some branch of a choice is taken for certain."""
+    return any(branch.guard is None and branch.limit is None for branch in choice.branches)
+
+
+def _parted(ways: tuple[Way, ...]) -> tuple[tuple[Element, ...], tuple[Way, ...]]:
+    """Return what happens first on all of several ways, which is told once, and the ways without it."""
+    first, *others = (way.head for way in ways)
+    size = 0
+    while all(size < len(head) and head[size] == first[size] for head in (first, *others)):
+        size += 1
+    return first[:size], tuple(replace(way, head=way.head[size:]) for way in ways)
 
 
 def _clocks(answers: Answers) -> Iterator[tuple[str, Choice]]:

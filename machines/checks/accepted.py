@@ -74,8 +74,9 @@ def _covers(where: str | None, here: str) -> bool:
 def _owners(spec: Spec) -> Callable[[Place], str]:
     """Return what tells of a place to what it belongs."""
     marks: list[tuple[Place, str]] = []
-    for named in (*spec.messages.values(), *spec.settings.values(), *spec.types.values()):
-        marks.append((named.place, named.name))
+    marks += [(message.place, message.name) for message in spec.messages.values()]
+    marks += [(setting.place, setting.name) for setting in spec.settings.values()]
+    marks += [(declared.place, declared.name) for declared in spec.types.values()]
     for role in spec.roles.values():
         marks.append((role.place, role.name))
         for machine in role.machines.values():

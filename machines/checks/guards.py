@@ -103,7 +103,7 @@ def _check(event: str, choice: Choice, problems: Problems) -> None:
     if not any(guard is not None for guard in guards):
         return
     table = _Table(guard for guard in guards if guard is not None)
-    if table.count > CASES_MAX:
+    if table.count > CASES_MAX or table.mixed:  # mixed: one value as a condition and compared, which is A340's to tell
         return
     possible = [False] * len(guards)  # its 'if' holds in some case
     taken = [False] * len(guards)  # and no branch before it is taken
@@ -163,8 +163,10 @@ class _Table:
 
     def __init__(self, guards: Iterable[Expression]) -> None:
         literals: dict[str, list[object]] = {}
+        self.bare: set[str] = set()  # what is taken for true or false as it stands
         for guard in guards:
             self._collect(guard, literals)
+        self.mixed = any(literals[atom] for atom in self.bare)
         self.cells = {atom: _cells(found) for atom, found in literals.items()}
         self.count = 1
         for cells in self.cells.values():
@@ -182,6 +184,7 @@ class _Table:
             case _:
                 compared = _compared(guard)
                 if compared is None:
+                    self.bare.add(show(guard))
                     literals.setdefault(show(guard), [])
                 else:
                     literals.setdefault(compared[0], []).append(compared[2])
@@ -201,6 +204,9 @@ def _compared(guard: Expression) -> tuple[str, str, object] | None:
         left, right, operator = right, left, _SWAPPED[operator]
     if isinstance(left, Constant) or not isinstance(right, Constant):
         return None
+    number = isinstance(right.value, int | float) and not isinstance(right.value, bool)
+    if operator not in ("==", "!=") and not number:
+        return None  # texts have an order too, and nothing is known of where in it a text stands
     return show(left), operator, right.value
 
 
@@ -249,7 +255,7 @@ def _compare(operator: str, cell: Cell, literal: object) -> bool:
         same = low == high == literal if word == "number" and number else cell == ("is", literal, type(literal))
         return same is (operator == "==")
     if not (word == "number" and number):
-        raise _NoValueError  # texts have an order too, but then all that is known is that they are others
+        raise _NoValueError
     assert isinstance(low, int | float), "the bounds of numbers are numbers"
     assert isinstance(high, int | float), "the bounds of numbers are numbers"
     assert isinstance(literal, int | float), "asked for above"

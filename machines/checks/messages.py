@@ -469,7 +469,7 @@ def check_recognition(flow: RoleFlow, likeness: Likeness, problems: Problems) ->
 def _layers(flow: RoleFlow, machine: Machine, state: State) -> list[_Layer]:
     """Return the layer of a state and, if there is one, that of its machine's `always`."""
     where = f"the state {state.name!r} of {machine.name}"
-    found = [_Layer(where, messages_listed(flow, state.answers), _heard(flow, state))]
+    found = [_Layer(where, messages_listed(flow, state.answers), roles_heard(flow, state))]
     if machine.always is not None:
         found.append(_always_layer(flow, machine))
     return found
@@ -492,7 +492,7 @@ def messages_listed(flow: RoleFlow, answers: Answers) -> dict[str, Place]:
     }
 
 
-def _heard(flow: RoleFlow, state: State) -> frozenset[str]:
+def roles_heard(flow: RoleFlow, state: State) -> frozenset[str]:
     """Return the roles whose messages may come to a state."""
     partners = flow.spec.peers_of(flow.role.name)
     if isinstance(state.awaits, Name) and state.awaits.name in flow.spec.connects.get(flow.role.name, ()):

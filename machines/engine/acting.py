@@ -11,26 +11,78 @@ from machines.effects import Drop as DropEffect
 from machines.effects import Effect, Note
 from machines.effects import Send as SendEffect
 from machines.engine.frames import Frame, Seat
-from machines.engine.started import Starting
 from machines.engine.steps import peers
 from machines.engine.table import Program
+from machines.model import Frame as WireFrame
 from machines.values import Peer
 
-NOBODY: list[int] = []  # what a session has that nobody left yet; nobody writes to it
+SWEEP_MIN = 64  # so many seats may be gone before it is looked whether they are still of use
+
+
+class Starting:
+    """A ``start`` that a transition asked for; it begins once that is done."""
+
+    __slots__ = ("arguments", "frame", "machine")
+
+    def __init__(self, frame: Frame, machine: str, arguments: tuple[Any, ...]) -> None:
+        self.frame = frame
+        self.machine = machine
+        self.arguments = arguments
+
+
+class Loan:
+    """A seat that is lent: the started machine that has it, and who awaits it when it comes back."""
+
+    __slots__ = ("to", "wanted")
+
+    def __init__(self, to: Frame | None) -> None:
+        self.to = to
+        self.wanted: tuple[Frame, ...] = ()
+
+
+class Extra:
+    """What few sessions have, and none from the beginning: frames of their own, started machines, peers that left."""
+
+    __slots__ = ("endings", "framed", "loans", "rejoining", "started", "starting", "sweep_at", "vacant")
+
+    def __init__(self) -> None:
+        self.framed: WireFrame | None = None  # the frame of the message that is being read
+        self.vacant: list[int] = []  # the numbers of seats that are gone and may be given up; see `doors.sweep`
+        self.sweep_at = SWEEP_MIN
+        self.started = 0  # machines that were started and have not ended
+        self.starting: tuple[Starting, ...] = ()
+        self.rejoining: tuple[Frame, ...] = ()  # who may hear peers that came back
+        self.endings: tuple[tuple[Frame, Any, str], ...] = ()  # who is to be told that what it started has ended
+        self.loans: dict[int, Loan] = {}  # by the numbers of the seats
 
 
 class Acting:
     """The part of a session that steps write to."""
 
-    __slots__ = ("effects", "program", "ready", "seats", "starting", "undoable", "vacant")
+    __slots__ = ("effects", "extra", "program", "ready", "seats", "undoable")
 
     program: Program
     seats: list[Seat]
     effects: list[Effect]
     ready: list[Seat]
-    vacant: list[int]
-    starting: tuple[Starting, ...]
+    extra: Extra | None
     undoable: list[Seat | Starting | tuple[Frame, str, bool] | tuple[list[Any], int, Any]]
+
+    def extras(self) -> Extra:
+        """Return what few sessions have, to be written to."""
+        if self.extra is None:
+            self.extra = Extra()
+        return self.extra
+
+    @property
+    def started(self) -> int:
+        """How many machines that were started have not ended."""
+        return self.extra.started if self.extra is not None else 0
+
+    def lent_to(self, seat: Seat) -> Frame | None:
+        """Return the started machine that has a seat, None if it is not lent."""
+        loan = self.extra.loans.get(seat.number) if self.extra is not None else None
+        return loan.to if loan is not None else None
 
     def send(self, receivers: Any, message: str, value: Any) -> None:
         """Send a message to a peer or to each of a list; it is encoded once. Those gone are skipped with a note."""
@@ -38,7 +90,7 @@ class Acting:
             seat = self.seats[receivers.number]
             if not (seat.lost or seat.dropped):
                 codec = self.program.codec
-                pack = codec.packs.get(message, codec.pack)
+                pack = codec.packs.get(message, codec.pack) if codec.packs else codec.pack
                 self.effects.append(SendEffect(receivers.number, pack(value), message))
                 return
         framed: bytes | None = None
@@ -66,14 +118,12 @@ class Acting:
 
     def left(self, seat: Seat) -> None:
         """Note that a seat is gone: sooner or later it may be given up."""
-        if self.vacant is NOBODY:
-            self.vacant = []
-        self.vacant.append(seat.number)
+        self.extras().vacant.append(seat.number)
 
     def start_later(self, frame: Frame, machine: str, arguments: tuple[Any, ...]) -> None:
         """Start a machine once the running transition is done."""
         starting = Starting(frame, machine, arguments)
-        self.starting += (starting,)
+        self.extras().starting += (starting,)
         self.undoable.append(starting)
 
     def write_live(self, slots: list[Any], slot: int, value: Any) -> None:

@@ -10,6 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from machines.effects import Note
+from machines.engine.acting import SWEEP_MIN, Extra
 from machines.engine.frames import VANISHED, Accepting, Frame, Seat
 from machines.engine.steps import count_range, duration, peers
 from machines.engine.table import ACCEPT, ENTER, Node
@@ -195,8 +196,6 @@ def boundary_of(tree: Tree, frame: Frame) -> Frame | None:
 
 # -- seats of connections that came and went -------------------------------------------------------------------------
 
-SWEEP_MIN = 64  # so many seats may be gone before it is looked whether they are still of use
-
 
 def revived(tree: Tree, peer: Peer) -> Seat:
     """Return a peer's seat, to be awaited; one that was given up is made again."""
@@ -209,21 +208,21 @@ def revived(tree: Tree, peer: Peer) -> Seat:
     seat.lost = seat.dropped = seat.deaf = True
     seat.closed_told = told
     tree.seats[peer.number] = seat
-    tree.vacant.append(peer.number)
+    tree.extras().vacant.append(peer.number)
     return seat
 
 
-def sweep(tree: Tree) -> None:
+def sweep(tree: Tree, extra: Extra) -> None:
     """Give up the seats of connections that are gone and that nobody hears: a server may run for years.
 
     Their numbers stay theirs. It is looked for only when twice as many are gone as were still of use last time.
     """
     left = []
-    for number in tree.vacant:
+    for number in extra.vacant:
         seat = tree.seats[number]
         if seat.gone and not seat.inbox and seat.holder is None and (seat.dropped or not seat.more):
             tree.seats[number] = VANISHED[seat.closed_told]
         else:
             left.append(number)
-    tree.vacant = left
-    tree.sweep_at = max(SWEEP_MIN, 2 * len(left))
+    extra.vacant = left
+    extra.sweep_at = max(SWEEP_MIN, 2 * len(left))

@@ -40,8 +40,8 @@ class FailedError(Exception):
 class Seat:
     """One connection: its peer value, what it sent and nobody has read, and who hears it."""
 
-    __slots__ = ("accepted", "closed_told", "deaf", "dropped", "framer", "holder", "inbox", "inbox_bytes", "lent_to",
-                 "lost", "more", "noted", "paused", "peer", "role", "wanted")  # fmt: skip
+    __slots__ = ("accepted", "closed_told", "deaf", "dropped", "framer", "holder", "inbox", "inbox_bytes", "lost",
+                 "more", "noted", "paused", "peer", "role")  # fmt: skip
 
     def __init__(self, number: int, role: str, framer: Framer, *, accepted: bool) -> None:
         self.peer = Peer(number)
@@ -51,8 +51,6 @@ class Seat:
         self.inbox: list[tuple[str, Any, float]] = []  # a deque would cost each seat 600 bytes; this holds few
         self.inbox_bytes = 0
         self.holder: Frame | None = None  # the frame whose present state awaits it
-        self.lent_to: Frame | None = None  # the started machine that has it
-        self.wanted: tuple[Frame, ...] = ()  # who awaits it when it comes back
         self.dropped = False
         self.lost = False  # the network said so; what it sent before may still be unread
         self.closed_told = False  # somebody took its ``closed``
@@ -121,10 +119,9 @@ class Frame:
     before is left. Made by `machines.engine.tree.Tree.new_frame` alone.
     """
 
-    __slots__ = ("_state", "accepting", "alive", "calls", "child", "deadline", "detached", "empty_told", "entered",
-                 "hears", "host", "lent", "loop", "moments", "next", "node", "ordinal", "parent", "parked",
-                 "parked_for", "path_text", "question", "rates", "result", "serial", "slots", "standing", "started",
-                 "table", "tally", "tree")  # fmt: skip
+    __slots__ = ("_state", "accepting", "alive", "calls", "child", "deadline", "empty_told", "entered", "extra",
+                 "hears", "host", "loop", "moments", "next", "node", "ordinal", "parent", "parked", "path_text",
+                 "question", "result", "serial", "slots", "table", "tree")  # fmt: skip
 
     tree: Tree
     table: Table
@@ -137,28 +134,43 @@ class Frame:
     child: Frame | None
     loop: Loop | None
     accepting: Accepting | None
-    parked: dict[int, Frame] | None  # sign-ups under way, between two accepts into one name
+    parked: Parked | None
     hears: tuple[Seat, ...]
     deadline: float
     moments: list[Moment] | None  # the state's ``after`` and ``every``
-    standing: list[Moment] | None  # those of the machine's ``always``
     question: int | None
     calls: list[Any] | None  # machine, how often it was called from here, machine, …: a dict takes twice the memory
-    tally: dict[str, int] | None
-    rates: dict[str, deque[float]] | None
     path_text: str | None
-    detached: bool | None  # whether it was started: nobody waits for it
+    extra: FrameExtra | None
     host: Frame | None  # the started machine that it is, or is run by: it awaits what that one was lent, and no others
-    started: dict[int, Frame] | None  # what it started and has not ended
 
     # These are set before anybody asks for them, so `Tree.new_frame` leaves them out.
     next: int  # what the row just taken asks for: ENTER, STAY or AGAIN (see machines.engine.table)
     result: Any  # what the machine returned
-    parked_for: int  # the slot of the name for which sign-ups are parked
     empty_told: bool  # whether ``closed`` told of an empty group since the state was entered
     entered: float  # when it was
-    lent: tuple[tuple[Seat, Frame | None], ...]  # of a started one: the seats it has, and which started one had them
     serial: int  # tells which of two clocks is the older
+
+    def extras(self) -> FrameExtra:
+        """Return what few frames have, to be written to."""
+        if self.extra is None:
+            self.extra = FrameExtra()
+        return self.extra
+
+    @property
+    def detached(self) -> bool:
+        """Whether it was started: nobody waits for it."""
+        return self.extra is not None and self.extra.lent is not None
+
+    @property
+    def started(self) -> dict[int, Frame]:
+        """What it started and has not ended."""
+        return self.extra.started if self.extra is not None else {}
+
+    @property
+    def standing(self) -> list[Moment]:
+        """The ``after`` and ``every`` of the machine's ``always``."""
+        return self.extra.standing if self.extra is not None else []
 
     @property
     def path(self) -> str:
@@ -201,12 +213,11 @@ class Frame:
     def children(self) -> Iterator[Frame]:
         """Yield the frames called or started from here, oldest first."""
         yield from self.called()
-        if self.started is not None:
-            yield from list(self.started.values())
+        yield from list(self.started.values())
 
     def running(self) -> int:
         """Return how many machines that were started here have not ended."""
-        return len(self.started) if self.started is not None else 0
+        return len(self.started)
 
     def live(self, name: str) -> tuple[list[Any], int]:
         """Return the slots of the nearest machine around this one that has a live value of this name, and its place."""
@@ -241,9 +252,7 @@ class Frame:
     def allow(self, key: str, limit: int | Rate) -> bool:
         """Count one more use of a limit, if it has room: a number since the state was entered, or a rate."""
         if isinstance(limit, Rate):
-            if self.rates is None:
-                self.rates = {}
-            stamps = self.rates.setdefault(key, deque())
+            stamps = self.extras().rates.setdefault(key, deque())
             now = self.tree.now
             while stamps and stamps[0] <= now - limit.seconds:
                 stamps.popleft()
@@ -252,11 +261,10 @@ class Frame:
                 self.tree.undoable.append((self, key, True))
                 return True
         else:
-            if self.tally is None:
-                self.tally = {}
-            used = self.tally.get(key, 0)
+            tally = self.extras().tally
+            used = tally.get(key, 0)
             if used < limit:
-                self.tally[key] = used + 1
+                tally[key] = used + 1
                 self.tree.undoable.append((self, key, False))
                 return True
         self.tree.over_limit = True
@@ -264,10 +272,31 @@ class Frame:
 
     def uncount(self, key: str, *, rate: bool) -> None:
         """Take back the last use of a limit: the branch that used it was undone."""
-        if rate and self.rates is not None:
-            self.rates[key].pop()
-        elif self.tally is not None:
-            self.tally[key] -= 1
+        if rate:
+            self.extras().rates[key].pop()
+        elif key in self.extras().tally:
+            self.extras().tally[key] -= 1
+
+
+class FrameExtra:
+    """What few frames have: limits used, standing clocks, machines started; and of a started one, the peers lent."""
+
+    __slots__ = ("lent", "rates", "standing", "started", "tally")
+
+    def __init__(self) -> None:
+        self.rates: dict[str, deque[float]] = {}
+        self.tally: dict[str, int] = {}  # since the state was entered
+        self.standing: list[Moment] = []
+        self.started: dict[int, Frame] = {}
+        self.lent: tuple[tuple[Seat, Frame | None], ...] | None = None  # the seats, and which started one had them
+
+
+class Parked(dict[int, Frame]):
+    """Sign-ups under way, by the numbers of their seats, between two accepts into one name, whose slot it has."""
+
+    __slots__ = ("slot",)
+
+    slot: int
 
 
 class Accepting:

@@ -72,7 +72,7 @@ def hearers(tree: Tree, seat: Seat) -> Iterator[Hearer]:
         return
     for frame, layer in outward(tree):
         # What is lent is heard by who has it; behind that stand, for messages, the `always` of who lent it.
-        lent = seat.lent_to
+        lent = tree.lent_to(seat)
         if frame.host is not lent and not (lent is not None and layer is frame.table.always and _around(lent, frame)):
             continue
         if hears(tree, frame, layer, seat, held=False):

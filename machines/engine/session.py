@@ -25,7 +25,6 @@ from machines.engine.table import ACCEPT, WAIT, Layer, Program, Reader
 from machines.engine.tree import Tree
 from machines.messages.bodies import MessageShape
 from machines.messages.shapes import Mismatch
-from machines.model import Frame as WireFrame
 from machines.values import Peer
 from machines.wire.codec import Malformed
 from machines.wire.frames import Cut
@@ -38,14 +37,13 @@ class Session(Tree):
     reported as a `Heard` effect. Times are seconds on any clock that never goes back.
     """
 
-    __slots__ = ("framed", "watch")
+    __slots__ = ("watch",)
 
     def __init__(
         self, program: Program, *, seed: int = 0, my: Mapping[str, Any] | None = None, watch: bool = False
     ) -> None:
         super().__init__(program, seed, my or {})
         self.watch = watch
-        self.framed: WireFrame | None = None  # the frame of the message that is being read
 
     # -- inputs ------------------------------------------------------------------------------------------------------
 
@@ -217,14 +215,14 @@ class Session(Tree):
             self.now = now
 
     def _done(self, changed: Seat | None = None) -> list[Effect]:
-        if self.work or self.starting:
+        if self.work or self.extra is not None:
             self.settle()
-        if self.ready or self.lonely or self.endings:
+        if self.ready or self.lonely or self.extra is not None:
             self._drain()
         if changed is not None and self.ended is None:
             self._breathe(changed)
-        if len(self.vacant) >= self.sweep_at:
-            doors.sweep(self)
+        if self.extra is not None and len(self.extra.vacant) >= self.extra.sweep_at:
+            doors.sweep(self, self.extra)
         effects, self.effects = self.effects, []
         return effects
 
@@ -244,10 +242,10 @@ class Session(Tree):
     def _drain(self) -> None:
         """Settle, and let inboxes be read, until nobody has anything to do."""
         while self.ended is None:
-            if self.work or self.starting or self.rejoining:
+            if self.work or self.extra is not None:
                 self.settle()
-            if self.endings:
-                started.tell(self)
+            if self.extra is not None and self.extra.endings:
+                started.tell(self, self.extra)
             elif self.lonely:
                 frame, *others = self.lonely
                 self.lonely = tuple(others)
@@ -305,7 +303,8 @@ class Session(Tree):
             return self._take_unawaited(seat, holder, kind, payload)
         inboxes.pop(self, seat)
         if kind == MESSAGE:
-            self.framed = payload.frame if type(payload) is Cut else None
+            if self.program.frames:
+                self.extras().framed = payload.frame if type(payload) is Cut else None
             try:
                 value = self.program.codec.decode(payload)
             except Malformed as error:
@@ -356,7 +355,8 @@ class Session(Tree):
 
     def _is_cut_as(self, shape: MessageShape) -> bool:
         """Whether a message has the frame that what is being read was cut by; nearly always both have none."""
-        return self.program.frames.get(shape.name) == self.framed
+        framed = self.extra.framed if self.extra is not None else None
+        return self.program.frames.get(shape.name) == framed
 
     def _refused(self, message: str, seat: Seat) -> str:
         """Return the reason why no branch of a message could be taken, and say so."""
@@ -409,7 +409,7 @@ class Session(Tree):
                 self._lost(seat, door)
                 return True
             for frame, layer in hearers:
-                if ".closed" in layer.events and frame.host is seat.lent_to:
+                if ".closed" in layer.events and frame.host is self.lent_to(seat):
                     inboxes.pop(self, seat)
                     seat.closed_told = True
                     if not self.fire(frame, layer, layer.prefix + ".closed", seat.peer, "closed"):
@@ -418,7 +418,8 @@ class Session(Tree):
             return False
         if kind == FAULT:
             return self._fault_unawaited(seat, hearers, payload)
-        self.framed = payload.frame if type(payload) is Cut else None
+        if self.program.frames:
+            self.extras().framed = payload.frame if type(payload) is Cut else None
         if any(seat.role in layer.readers for _, layer in hearers):
             try:
                 value = self.program.codec.decode(payload)
@@ -436,7 +437,7 @@ class Session(Tree):
 
     def _fault_unawaited(self, seat: Seat, hearers: list[hearing.Hearer], reason: str) -> bool:
         for frame, layer in hearers:
-            if ".invalid" in layer.events and frame.host is seat.lent_to:
+            if ".invalid" in layer.events and frame.host is self.lent_to(seat):
                 inboxes.pop(self, seat)
                 if not self.fire(frame, layer, layer.prefix + ".invalid", seat.peer, reason):
                     self._fault(frame, ".invalid", seat, reason)

@@ -10,10 +10,11 @@ others. Who was awaiting one hears it again afterwards, and is told then if it w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from machines.effects import Note
 from machines.engine import doors
+from machines.engine.acting import Extra, Loan, Starting
 from machines.engine.frames import Frame, Seat, peers_in
 from machines.engine.table import ACCEPT, WAIT
 
@@ -23,38 +24,27 @@ if TYPE_CHECKING:
 RETURNED, FAILED, LIMIT = "returned", "failed", "limit"
 
 
-class Starting:
-    """A ``start`` that a transition asked for; it begins once that is done."""
-
-    __slots__ = ("arguments", "frame", "machine")
-
-    def __init__(self, frame: Frame, machine: str, arguments: tuple[Any, ...]) -> None:
-        self.frame = frame
-        self.machine = machine
-        self.arguments = arguments
-
-
-def carry_on(tree: Tree) -> None:
+def carry_on(tree: Tree, extra: Extra) -> None:
     """Let whoever was awaiting a peer that came back hear it again; then begin what was started."""
-    while tree.rejoining or tree.starting:
-        if tree.rejoining:
-            frame, *others = tree.rejoining
-            tree.rejoining = tuple(others)
+    while extra.rejoining or extra.starting:
+        if extra.rejoining:
+            frame, *others = extra.rejoining
+            extra.rejoining = tuple(others)
             _rejoin(tree, frame)
         else:
-            starting, *rest = tree.starting
-            tree.starting = tuple(rest)
-            _begin(tree, starting)
+            starting, *rest = extra.starting
+            extra.starting = tuple(rest)
+            _begin(tree, extra, starting)
 
 
-def _begin(tree: Tree, starting: Starting) -> None:
+def _begin(tree: Tree, extra: Extra, starting: Starting) -> None:
     frame, machine = starting.frame, starting.machine
     if not frame.alive:
         tree.effects.append(Note("info", f"{machine} is not started: who wanted it has ended"))
         return
-    if tree.started >= tree.program.wire.started_max:
-        tree.effects.append(Note("warning", f"{machine} is not started: {tree.started} run already"))
-        tree.endings += ((frame, None, LIMIT),)
+    if extra.started >= tree.program.wire.started_max:
+        tree.effects.append(Note("warning", f"{machine} is not started: {extra.started} run already"))
+        extra.endings += ((frame, None, LIMIT),)
         return
     try:
         child = tree.new_frame(machine, starting.arguments, frame, frame.number_calls(machine))
@@ -62,57 +52,55 @@ def _begin(tree: Tree, starting: Starting) -> None:
         if isinstance(error, KeyboardInterrupt):
             raise
         tree.effects.append(Note("error", f"{frame.path}: {machine} can not start: {error}"))
-        tree.endings += ((frame, None, FAILED),)
+        extra.endings += ((frame, None, FAILED),)
         return
-    child.detached = True
     child.host = child
-    tree.started += 1
-    if frame.started is None:
-        frame.started = {}
-    frame.started[id(child)] = child
-    child.lent = tuple(
-        [_lend(tree.seats[number], child) for number in dict.fromkeys(peers_in(starting.arguments)) if number >= 0]
-    )
+    extra.started += 1
+    frame.extras().started[id(child)] = child
+    numbers = [number for number in dict.fromkeys(peers_in(starting.arguments)) if number >= 0]
+    child.extras().lent = tuple([_lend(tree, extra, tree.seats[number], child) for number in numbers])
     tree.work.append(child)
 
 
-def _lend(seat: Seat, child: Frame) -> tuple[Seat, Frame | None]:
-    before = seat.lent_to
+def _lend(tree: Tree, extra: Extra, seat: Seat, child: Frame) -> tuple[Seat, Frame | None]:
+    before = tree.lent_to(seat)
     assert child.parent is not None, "what is started has been started by somebody"
     if child.parent.host is before:  # who has it not cannot lend it: then the machine is given a name, no more
-        seat.lent_to = child
+        extra.loans.setdefault(seat.number, Loan(child)).to = child
         holder = seat.holder
         if holder is not None:
             seat.holder = None
             holder.hears = tuple(other for other in holder.hears if other is not seat)
-            want(seat, holder)
+            want(tree, seat, holder)
     return seat, before
 
 
-def want(seat: Seat, frame: Frame) -> None:
+def want(tree: Tree, seat: Seat, frame: Frame) -> None:
     """Note who awaits a seat that is lent: it hears it when it comes back."""
-    if seat.lent_to is None:
-        return
-    seat.wanted = (*(other for other in seat.wanted if other is not frame and other.alive), frame)
+    loan = tree.extras().loans.get(seat.number)
+    if loan is not None:
+        loan.wanted = (*(other for other in loan.wanted if other is not frame and other.alive), frame)
 
 
 def give_back(tree: Tree, child: Frame) -> None:
     """A started machine is over: it leaves its caller, and the peers it was lent go back."""
-    tree.started -= 1
+    extra = tree.extras()
+    extra.started -= 1
     parent = child.parent
     assert parent is not None, "what is started has been started by somebody"
-    if parent.started is not None:
-        parent.started.pop(id(child), None)
-    for seat, before in child.lent:
-        if seat.lent_to is not child:
+    parent.started.pop(id(child), None)
+    for seat, before in child.extras().lent or ():
+        loan = extra.loans.get(seat.number)
+        if loan is None or loan.to is not child:
             continue
-        seat.lent_to = before
+        wanted, loan.wanted, loan.to = loan.wanted, (), before
+        if before is None:
+            del extra.loans[seat.number]
         if seat.silent:
             seat.closed_told = False  # who lent it is told too
-        wanted, seat.wanted = seat.wanted, ()
-        tree.rejoining += tuple(frame for frame in wanted if frame not in tree.rejoining)
+        extra.rejoining += tuple(frame for frame in wanted if frame not in extra.rejoining)
         tree.ready.append(seat)
-    child.lent = ()
+    child.extras().lent = ()
 
 
 def _rejoin(tree: Tree, frame: Frame) -> None:
@@ -131,7 +119,7 @@ def returned(tree: Tree, child: Frame) -> None:
     """A started machine has returned."""
     give_back(tree, child)
     assert child.parent is not None, "what is started has been started by somebody"
-    tree.endings += ((child.parent, child.result, RETURNED),)
+    tree.extras().endings += ((child.parent, child.result, RETURNED),)
 
 
 def fell(tree: Tree, child: Frame, why: str) -> None:
@@ -139,13 +127,13 @@ def fell(tree: Tree, child: Frame, why: str) -> None:
     tree.effects.append(Note("error", f"{child.path} failed: {why}"))
     tree.abandon(child)
     assert child.parent is not None, "what is started has been started by somebody"
-    tree.endings += ((child.parent, None, FAILED),)
+    tree.extras().endings += ((child.parent, None, FAILED),)
 
 
-def tell(tree: Tree) -> None:
+def tell(tree: Tree, extra: Extra) -> None:
     """Tell whoever started a machine that it has ended: its state, or behind it its ``always``."""
-    (frame, result, reason), *others = tree.endings
-    tree.endings = tuple(others)
+    (frame, result, reason), *others = extra.endings
+    extra.endings = tuple(others)
     if not frame.alive:
         return
     tree.event_mark = len(tree.effects)  # it was made by the session itself, so the bound on silent steps runs on

@@ -17,7 +17,7 @@ from typing import Any
 from machines.effects import Ask, Cancel, Effect, Ended, Note
 from machines.effects import Drop as DropEffect
 from machines.engine import doors, loops, started
-from machines.engine.acting import NOBODY, Acting
+from machines.engine.acting import Acting, Starting
 from machines.engine.frames import (
     LOST,
     SILENT_STEPS_MAX,
@@ -25,6 +25,7 @@ from machines.engine.frames import (
     FailedError,
     Frame,
     Moment,
+    Parked,
     Seat,
     Transition,
     is_within,
@@ -44,9 +45,9 @@ _NO_QUESTIONS: dict[int, Frame] = {}  # what a session has whose role asks nothi
 class Tree(Acting):
     """A session without its inputs."""
 
-    __slots__ = ("asked", "earliest", "ended", "endings", "event_mark", "failures", "lonely", "my", "now",
-                 "over_limit", "questions", "rejoining", "root", "seed", "serial", "speaker", "started", "steps",
-                 "sweep_at", "transitions", "unheard", "work")  # fmt: skip
+    __slots__ = ("asked", "earliest", "ended", "event_mark", "failures", "lonely", "my", "now", "over_limit",
+                 "questions", "root", "seed", "serial", "speaker", "steps", "transitions", "unheard",
+                 "work")  # fmt: skip
 
     def __init__(self, program: Program, seed: int, my: Mapping[str, Any]) -> None:
         self.program = program
@@ -54,8 +55,7 @@ class Tree(Acting):
         self.my = Record(my) if my else NO_FIELDS
         self.now = 0.0
         self.seats: list[Seat] = []
-        self.vacant = NOBODY  # the numbers of seats that are gone and may be given up; see `doors.sweep`
-        self.sweep_at = doors.SWEEP_MIN
+        self.extra = None
         self.root: Frame | None = None
         self.ended: Ended | None = None
         self.effects: list[Effect] = []
@@ -69,17 +69,13 @@ class Tree(Acting):
         # These two are nearly always empty, and as lists would take memory all the same.
         self.unheard: tuple[int, ...] = ()  # seats with something in their inbox that nobody would read so far
         self.lonely: tuple[Frame, ...] = ()  # frames that await a group in which nobody is left
-        self.started = 0  # machines that were started and have not ended
-        self.starting: tuple[started.Starting, ...] = ()
-        self.rejoining: tuple[Frame, ...] = ()  # who may hear peers that came back
-        self.endings: tuple[tuple[Frame, Any, str], ...] = ()  # who is to be told that what it started has ended
         self.steps = 0
         self.failures = 0
         self.serial = 0
         self.event_mark = 0
         # What the running transition did and may have to take back: peers dropped, limits used (and whether a rate),
         # machines to start, live values of machines around it.
-        self.undoable: list[Seat | started.Starting | tuple[Frame, str, bool] | tuple[list[Any], int, Any]] = []
+        self.undoable: list[Seat | Starting | tuple[Frame, str, bool] | tuple[list[Any], int, Any]] = []
         self.transitions: list[Transition] = []
 
     # -- transitions -------------------------------------------------------------------------------------------------
@@ -163,8 +159,9 @@ class Tree(Acting):
             match done:
                 case Seat():
                     done.dropped = False
-                case started.Starting():
-                    self.starting = tuple(other for other in self.starting if other is not done)
+                case Starting():
+                    extra = self.extras()
+                    extra.starting = tuple(other for other in extra.starting if other is not done)
                 case Frame() as counter, str() as key, bool() as rate:
                     counter.uncount(key, rate=rate)
                 case list() as slots, int() as slot, value:
@@ -275,7 +272,9 @@ class Tree(Acting):
         self.ended = ended
         self.work.clear()
         self.ready.clear()
-        self.lonely = self.starting = self.rejoining = self.endings = ()
+        self.lonely = ()
+        if self.extra is not None:
+            self.extra.starting = self.extra.rejoining = self.extra.endings = ()
         if self.root is not None:
             self.abandon(self.root)
         if ended.failed is not None:
@@ -301,7 +300,9 @@ class Tree(Acting):
                     seat.holder = None
             frame.hears = ()
         frame.deadline = inf
-        frame.moments = frame.tally = None
+        frame.moments = None
+        if frame.extra is not None:
+            frame.extra.tally.clear()
         if frame.question is not None:
             self._cancel(frame)
         if frame.child is not None:
@@ -315,8 +316,8 @@ class Tree(Acting):
             accepting, frame.accepting = frame.accepting, None
             accept = frame.node.accept
             assert accept is not None, "only an accept has a door"
-            frame.parked = {**(frame.parked or {}), **accepting.pending}
-            frame.parked_for = accept.slot
+            frame.parked = Parked({**(frame.parked or {}), **accepting.pending})
+            frame.parked.slot = accept.slot
 
     def _cancel(self, frame: Frame) -> None:
         if frame.question is not None:
@@ -352,8 +353,8 @@ class Tree(Acting):
         """Run until every frame waits."""
         work = self.work
         while self.ended is None:
-            if self.starting or self.rejoining:
-                started.carry_on(self)
+            if self.extra is not None:
+                started.carry_on(self, self.extra)
             if not work:
                 return
             frame = work.pop()
@@ -364,18 +365,18 @@ class Tree(Acting):
                 self.failed(frame, FailedError(TOO_SILENT), "passing on")
                 continue
             if frame.parked is not None:
-                self._unpark(frame)
+                self._unpark(frame, frame.parked)
             if frame.node.kind == FINAL:
                 self._finish(frame)
             else:
                 self._enter(frame)
 
-    def _unpark(self, frame: Frame) -> None:
+    def _unpark(self, frame: Frame, parked: Parked) -> None:
         """Close the sign-ups under way, unless this state is an accept that goes on with them or may lead to one."""
         node = frame.node
-        if node.kind != PASS and (node.accept is None or node.accept.slot != frame.parked_for):
-            parked, frame.parked = frame.parked, None
-            self.close_pending(parked or {})
+        if node.kind != PASS and (node.accept is None or node.accept.slot != parked.slot):
+            frame.parked = None
+            self.close_pending(parked)
 
     def _enter(self, frame: Frame) -> None:
         node = frame.node
@@ -469,7 +470,7 @@ class Tree(Acting):
             seat = self.seats[value.number]
             if seat.lost:
                 seat = doors.revived(self, value)
-            if frame.host is not seat.lent_to:
+            if self.extra is not None and frame.host is not self.lent_to(seat):
                 self.hear(frame, (seat,))
                 return
             if seat.holder is None and not frame.hears:
@@ -486,7 +487,7 @@ class Tree(Acting):
         group = tuple([doors.revived(self, peer) for peer in peers(value)])
         self.hear(frame, group)
         if not frame.empty_told and all(
-            seat.silent and not seat.inbox and not seat.more and frame.host is seat.lent_to for seat in group
+            seat.silent and not seat.inbox and not seat.more and frame.host is self.lent_to(seat) for seat in group
         ):
             frame.empty_told = True
             self.lonely += (frame,)
@@ -496,10 +497,10 @@ class Tree(Acting):
 
         Raises FailedError, and changes nothing, if a call side by side with it hears one of them.
         """
-        away = [seat for seat in group if frame.host is not seat.lent_to]
+        away = [seat for seat in group if frame.host is not self.lent_to(seat)]
         if away:
             for seat in away:
-                started.want(seat, frame)
+                started.want(self, seat, frame)
             group = tuple([seat for seat in group if seat not in away])
         for seat in group:
             holder = seat.holder
@@ -554,24 +555,23 @@ class Tree(Acting):
         frame.hears = ()
         frame.deadline = inf
         frame.alive = True
-        frame.child = frame.loop = frame.accepting = frame.parked = frame.moments = frame.standing = None
-        frame.question = frame.calls = frame.tally = frame.rates = frame.path_text = frame.detached = None
-        frame.started = None
+        frame.child = frame.loop = frame.accepting = frame.parked = frame.moments = None
+        frame.question = frame.calls = frame.path_text = frame.extra = None
         frame.host = parent.host if parent is not None else None
         if table.first_live is not None:
             table.first_live(slots)
         if table.standing:
-            frame.standing = self.moments(table.standing, frame.slots)
+            frame.extras().standing = self.moments(table.standing, frame.slots)
         return frame
 
     def _finish(self, frame: Frame) -> None:
         """A machine has returned: hand its value to whoever called it."""
         frame.alive = False
-        if frame.started is not None:
+        if frame.extra is not None:
             for child in list(frame.started.values()):
                 self.abandon(child)
         frame.slots = _NO_SLOTS  # its first is the frame itself: so it goes at once, not when the collector comes
-        if frame.detached:
+        if frame.extra is not None and frame.detached:
             started.returned(self, frame)
             return
         parent = frame.parent

@@ -26,7 +26,8 @@ from machines.reading.redirecting import machine_name, messages_renamed, ways_to
 from machines.reading.settings import WRITTEN, parse_value
 from machines.reading.states import EVENTS
 
-CHANGES_MAX = 200  # of each kind in one file; each looks at the whole spec below
+REMOVALS_MAX = 200  # in one file; each looks at what is on its way
+INSERTIONS_MAX = 40  # in one file; each writes a machine, or all of a role, anew
 CHANGES = ("rename", "remove")  # keys of a file that is laid over others, besides those of every spec
 BEFORE, AROUND = "before", "around"  # a key of a new state, and of a new machine
 
@@ -292,7 +293,7 @@ def _removed(base: MapNode, node: Node | None, problems: Problems) -> MapNode:
     if not isinstance(node, ListNode):
         problems.add(node.place, "A112", "'remove' is a list of what is to go, each by its keys with dots", form)
         return base
-    for item in _at_most(node.items, "removals", problems):
+    for item in _at_most(node.items, REMOVALS_MAX, "removals", problems):
         if not isinstance(item, ScalarNode) or not item.text:
             problems.add(item.place, "A112", "what is to go is named by its keys, with dots between them", form)
         elif item.text.strip() in ("protocol", "roles", "messages", "connects"):
@@ -304,11 +305,11 @@ def _removed(base: MapNode, node: Node | None, problems: Problems) -> MapNode:
     return base
 
 
-def _at_most(items: Sequence[Node], what: str, problems: Problems) -> Sequence[Node]:
-    if len(items) > CHANGES_MAX:
-        text = f"more than {CHANGES_MAX} {what} in one file"
-        problems.add(items[CHANGES_MAX].place, "A140", text, "write a spec of its own")
-    return items[:CHANGES_MAX]
+def _at_most(items: Sequence[Node], most: int, what: str, problems: Problems) -> Sequence[Node]:
+    if len(items) > most:
+        text = f"more than {most} {what} in one file"
+        problems.add(items[most].place, "A140", text, "write a spec of its own")
+    return items[:most]
 
 
 def _without(node: Node, rest: str, item: ScalarNode, path: str, problems: Problems) -> Node:
@@ -356,7 +357,7 @@ def _inserted(base: MapNode, child: MapNode, problems: Problems) -> tuple[MapNod
         if isinstance(node, MapNode)
     ]
     places = [node for node in found if node is not None]
-    if len(_at_most(places, "insertions", problems)) < len(places):
+    if len(_at_most(places, INSERTIONS_MAX, "states and machines put before or around others", problems)) < len(places):
         return base, _plain(child)
     for role, listed in roles.pairs:
         for key, body in _pairs(listed):

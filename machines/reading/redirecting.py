@@ -81,9 +81,21 @@ def messages_renamed(spec: MapNode, names: Mapping[str, ScalarNode]) -> MapNode:
         "also": keys,
         "frames": keys,
         "urgent": words,
+        "accepted": lambda node: _values(node, keys),
+        "properties": lambda node: _acts(node, words),
         "roles": lambda node: _calls(receive(node), ("send",), new),
     }
     return MapNode(tuple((key, changes.get(key.text, _same)(value)) for key, value in spec.pairs), spec.place)
+
+
+def _acts(node: Node, change: Callable[[Node], Node]) -> Node:
+    """Change what is said under ``sends`` and ``reads`` of a property, however deep."""
+    if not isinstance(node, MapNode):
+        return node
+    pairs = (
+        (key, change(value) if key.text in ("sends", "reads") else _acts(value, change)) for key, value in node.pairs
+    )
+    return MapNode(tuple(pairs), node.place)
 
 
 def _same(node: Node) -> Node:

@@ -58,11 +58,6 @@ class Report:
             return "wrong"
         return "unknown" if self.verdict is not None and self.verdict.state == UNDETERMINED else "right"
 
-    @property
-    def findings(self) -> tuple[Told, ...]:
-        """What the exploration found, told like problems; one without a place of its own stands at the spec's begin."""
-        return tuple(told for told in self.problems if told.finding is not None)
-
 
 # -- text ------------------------------------------------------------------------------------------------------------
 
@@ -71,7 +66,8 @@ def text_lines(report: Report) -> Iterator[tuple[str, str]]:
     """Yield the lines for people, each with its style: problem, source, caret, trace or accepted."""
     for told in report.problems:
         yield from _heading(told)
-        for line in _excerpt(told.problem):
+        whole = told.finding is not None and told.finding.place is None  # it is of no line
+        for line in () if whole else _excerpt(told.problem):
             yield ("caret" if line.endswith("^") else "source"), line
         for at, step in enumerate(told.trace, start=1):
             yield "trace", f"    {at:>3} {step}"

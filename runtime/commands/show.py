@@ -9,6 +9,7 @@ import msgspec
 from cyclopts import Parameter
 
 from diagrams.wording import body_text
+from machines.checks.pairs import pairs
 from machines.library import RulesError, resolved
 from machines.messages.bodies import compile_message
 from machines.messages.types import compile_type
@@ -28,6 +29,16 @@ from runtime.commands.options import Json, Rules, SpecName, is_spec, looked_at
 from runtime.commands.output import put, put_json, table
 from runtime.players import default_kind, kinds
 
+ANSWERED = {
+    "here": "the state",
+    "always": "its always",
+    "outside": "a layer around",
+    "invalid": "- invalid, unexpected",
+    "early": "- what early says",
+    "end": "- the session ends",
+    "drop": "- the peer is dropped",
+}
+
 
 def show(
     spec: SpecName,
@@ -36,6 +47,10 @@ def show(
     resolved_: Annotated[
         bool,
         Parameter(name="--resolved", negative=(), help="Print the whole spec, each line with the file it is from."),
+    ] = False,
+    table_: Annotated[
+        bool,
+        Parameter(name="--table", negative=(), help="Print each waiting state with what may come, and who answers."),
     ] = False,
     rules: Rules = [],  # noqa: B006 (cyclopts makes a new list)
     json: Json = False,
@@ -49,6 +64,8 @@ def show(
         else:
             put(text.rstrip("\n"))
         return OK
+    if table_:
+        return _show_pairs(looked_at(spec, rules), json=json)
     facts = _facts(looked_at(spec, rules))
     if json:
         put_json(facts)
@@ -85,6 +102,27 @@ def show(
     for line in table((p["kind"] + (" *" if p["default"] else ""), p["does"]) for p in facts["players"]):
         put(f"  {line}")
     put("  how to write one: docs/players.md")
+    return OK
+
+
+def _show_pairs(spec: Spec, *, json: bool) -> int:
+    """Print who answers what in each waiting state; what no layer lists is told apart."""
+    found = list(pairs(spec))
+    if json:
+        put_json({"pairs": found})
+        return OK
+    rows = [
+        (
+            f"{pair.role}: {pair.machine}.{pair.state}",
+            pair.event.removeprefix("."),
+            ANSWERED.get(pair.answer, pair.answer),
+        )
+        for pair in found
+    ]
+    for line in table([("STATE", "EVENT", "ANSWERED BY"), *rows]):
+        put(line)
+    open_ = sum(pair.answer in ("invalid", "early", "end", "drop") for pair in found)
+    put(f"{len(found)} pairs, {len(found) - open_} answered by the spec, {open_} by what is built in")
     return OK
 
 

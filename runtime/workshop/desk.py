@@ -143,7 +143,8 @@ class Desk:
                         raise
                     self._screen.show("wrong", str(error))
         except EndedError:
-            return
+            if not self._strict:
+                self._screen.ask("\n")  # so that what comes next in the terminal begins a line of its own
 
     def _look(self) -> None:
         self._screen.show("state", "")
@@ -222,6 +223,10 @@ class Desk:
             try:
                 return filler.fit(message, hole, value_of(text))
             except ChoiceError as error:
+                if text == "undo":
+                    raise _Back from None
+                if text == "quit":
+                    raise EndedError from None
                 self._screen.show("wrong", str(error))
 
     def _do(self, choice: Choice) -> None:

@@ -8,6 +8,7 @@ The same choices lead to the same run, so going back is doing all but the last o
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,9 @@ CROSSINGS_MAX: Final = 10_000  # messages that follow on one choice, without any
 RINGS_MAX: Final = 10_000  # clocks that ring in one choice
 SECONDS_MAX: Final = 1e9
 SHOWN_MAX: Final = 200  # characters of a message that are shown
+
+_RUNG: Final = {".timeout": "its time is up", ".after": "an 'after' is due", ".every": "an 'every' is due"}
+_RINGING: Final = re.compile("|".join(map(re.escape, _RUNG)))
 
 Tell = Callable[[str, str], None]
 """``(kind, line)``: what has happened, for a person. The kinds: sent, heard, asked, note, warning, closed, ended."""
@@ -318,6 +322,11 @@ class Trial:
         took = session.took
         self._inputs += 1
         party.inputs.append(Input(self._inputs, kind, now, took, out, more))
+        if kind == "tick":
+            for path, state, event, _ in took:
+                rung = _RINGING.search(event)
+                if rung is not None:
+                    self._say("note", f"{party.name}: {path} in {state}: {_RUNG[rung[0]]}")
         self._carry(party, out)
         return bool(took or out)
 

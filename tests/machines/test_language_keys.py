@@ -29,7 +29,11 @@ for path in sorted(HERE.glob("test_language_*.py")):
         importlib.import_module(f"tests.machines.{path.stem}")
 
 # Shown elsewhere, by a test that needs more than a session: the file and the word in it.
-ELSEWHERE = {"wire.connections_max": HERE.parent / "runtime" / "test_server.py"}
+ELSEWHERE = {
+    "wire.connections_max": HERE.parent / "runtime" / "test_server.py",
+    "accepted": HERE / "test_accepted.py",
+    "properties": HERE.parent / "exploring" / "test_exploring_properties.py",
+}
 
 REASONS = ("late", "malformed", "unknown", "unexpected", "illegal", "limit", "early", "closed", "failed")
 

@@ -116,6 +116,18 @@ def test_what_can_change_or_is_no_value_is_refused_wherever_it_stands(value: Any
                 freeze(around)
 
 
+@pytest.mark.parametrize("worse", [[], {1}, (1, []), Bag([]), 1 << 64, "\ud800", nan])
+def test_one_that_can_change_among_many_of_its_class_is_found(worse: Any) -> None:
+    seats = (Bag(None), Bag(Peer(0)), Bag(Peer(1)))
+    table = Holder(Told(1), Bag(seats), seats)
+
+    assert freeze(table) is table
+    with pytest.raises(FreezeError):
+        freeze(Holder(Told(1), Bag(()), (*seats, Bag(worse))))
+    with pytest.raises(FreezeError):
+        freeze(Bag((Bag(worse), *seats)))
+
+
 def test_depth_is_counted_from_the_outside_also_through_what_was_seen_before() -> None:
     inner = nested(DEPTH_MAX - 1)
 

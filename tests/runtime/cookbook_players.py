@@ -82,6 +82,14 @@ class Stubborn(Offering):
         return "REFUSE", {}
 
 
+class Pest(Offering):
+    """Offers a draw and nothing else."""
+
+    def intermediate(self, board: Any, tiles: Any, token: str) -> Answer:
+        """Answer with the offer."""
+        return "OFFER", {}
+
+
 class Talker(Second):
     """Says something before each move."""
 

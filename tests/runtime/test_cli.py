@@ -193,7 +193,7 @@ def test_the_help_names_every_command_and_exit_code(accord: Run) -> None:
     code, out, _ = accord("--help")
 
     assert code == 0
-    for command in ("play", "serve", "join", "check", "draw", "docs", "list", "show", "replay", "doctor"):
+    for command in ("new", "try", "play", "serve", "join", "check", "draw", "docs", "list", "show", "replay", "doctor"):
         assert command in out
     for words in ("1 the run failed", "2 a spec has problems", "4 a port is in use", "130 ended by Ctrl-C"):
         assert words in out
@@ -203,7 +203,10 @@ def test_no_words_are_a_call_for_help(accord: Run) -> None:
     assert accord()[:2] == accord("--help")[:2]
 
 
-@pytest.mark.parametrize("command", ["play", "serve", "join", "check", "draw", "docs", "list", "show", "replay", "doctor"])
+@pytest.mark.parametrize(
+    "command",
+    ["new", "try", "play", "serve", "join", "check", "draw", "docs", "list", "show", "replay", "doctor"],
+)
 def test_every_command_takes_json_and_says_so(command: str, accord: Run) -> None:
     code, out, _ = accord(command, "--help")
 
@@ -460,7 +463,7 @@ def test_a_good_spec_has_no_problems(accord: Run) -> None:
     assert accord("check", "tsuro", "--clients", "0") == (0, "", "no problems in tsuro\n")
     assert json.loads(accord("check", "tsuro", "--clients", "0", "--json")[1]) == {
         "ok": True,
-        "specs": [{"spec": "tsuro", "problems": []}],
+        "specs": [{"spec": "tsuro", "problems": [], "accepted": []}],
     }
 
 

@@ -232,6 +232,15 @@ async def test_a_draw_is_one_if_all_others_agree() -> None:
     assert drawn.count("ANSWER") == 1
     assert refused.count("REFUSE") == refused.count("ANSWER") > 1
     assert refused.value["cheaters"] == drawn.value["cheaters"] == ()
+    requests = [data for peer, message, data in refused.sent if message == "INTER_REQ" and peer == 0]
+    assert requests[0] == requests[1], "who has offered is asked again with the same hand"
+
+
+async def test_who_offers_a_draw_twice_in_a_turn_is_ejected() -> None:
+    game = await played("tsuro-draw", "Pest", "Stubborn", "Stubborn", **FAST)
+
+    assert game.value["cheaters"] == ("pa",)
+    assert game.count("OFFER") >= 1
 
 
 async def test_observers_get_every_board_from_when_they_come() -> None:
@@ -306,6 +315,12 @@ async def test_a_spare_takes_the_place_of_who_is_dropped() -> None:
     after = [peer for peer, message, _ in game.sent if message == "INTER_REQ"]
     assert after.count(3) >= 1
     assert 1 not in after[after.index(3) :]
+
+
+async def test_the_spare_takes_one_place_only() -> None:
+    game = await played("tsuro-spare", "second", "Quits", "Quits", "second")
+
+    assert game.value["cheaters"] == ("pc",)
 
 
 async def test_two_recipes_of_one_spec_are_put_together() -> None:

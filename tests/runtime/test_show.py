@@ -89,3 +89,14 @@ def test_a_variant_that_has_problems_is_shown_whole_all_the_same(capsys: Capsys,
     variant.write_text("extends: tsuro\nprotocol: odd\nremove: [settings.replay]\n")
     assert main(("show", str(variant), "--resolved")) == 2
     assert "A140 there is no 'replay' in settings to remove (did you mean 'reply'?)" in capsys.readouterr().err
+
+
+def test_the_table_has_every_waiting_state_with_what_may_come_and_who_answers(capsys: Capsys) -> None:
+    lines = shown(capsys, "tsuro", "--table").splitlines()
+    found = json.loads(shown(capsys, "tsuro", "--table", "--json"))["pairs"]
+
+    assert lines[0].split() == ["STATE", "EVENT", "ANSWERED", "BY"]
+    assert any(line.split(None, 3) == ["client:", "main.joined", "ENDED", "its always"] for line in lines)
+    assert len(found) == len(lines) - 2
+    open_ = sum(pair["answer"] in ("invalid", "early", "end", "drop") for pair in found)
+    assert lines[-1] == f"{len(found)} pairs, {len(found) - open_} answered by the spec, {open_} by what is built in"

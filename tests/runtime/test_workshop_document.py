@@ -16,7 +16,7 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "workshop.md"
 _BLOCK = re.compile(
     r"(?:^<!-- (file|typed): (.*?) -->\n)?^```(console|text|yaml)\n(.*?)^```\n", re.MULTILINE | re.DOTALL
 )
-_SECONDS = re.compile(r"\b\d+\.\d\d s\b")
+_VARIES = re.compile(r"\b\d+\.\d\d s\b|\b\d+ configurations\b")  # how long it took; how it was looked at
 
 
 class Keyboard(io.StringIO):
@@ -26,21 +26,21 @@ class Keyboard(io.StringIO):
         super().__init__("".join(f"{line}\n" for line in typed))
         self._screen = screen
 
-    def readline(self, size: int | None = -1, /) -> str:
-        line = super().readline()
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
+        line = super().readline(size)
         self._screen.write(line)
         return line
 
 
 def ran(command: str, typed: list[str], monkeypatch: pytest.MonkeyPatch) -> str:
-    """Run a command as in a terminal; return what it shows, without how long it took."""
+    """Run a command as in a terminal; return what it shows."""
     screen = io.StringIO()
     monkeypatch.setattr("sys.stdin", Keyboard(typed, screen))
     words = shlex.split(command)
     assert words.pop(0) == "accord"
     with redirect_stdout(screen), redirect_stderr(screen):
         main(words)
-    return _SECONDS.sub("0.01 s", "".join(f"{line.rstrip()}\n" for line in screen.getvalue().splitlines()))
+    return "".join(f"{line.rstrip()}\n" for line in screen.getvalue().splitlines())
 
 
 def told_again(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -65,5 +65,5 @@ def told_again(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_the_document_shows_what_its_commands_print(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
 
-    assert told_again(text, tmp_path, monkeypatch) == text
-    assert text.count("\n$ accord ") == 8
+    assert _VARIES.sub("…", told_again(text, tmp_path, monkeypatch)) == _VARIES.sub("…", text)
+    assert text.count("\n$ accord ") == 9

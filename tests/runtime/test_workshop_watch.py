@@ -116,13 +116,15 @@ def test_a_save_is_looked_at_once_it_is_whole(
     path = tmp_path / "game.yaml"
     saved(path, GAME)
     looked: list[str] = []
-    rounds = iter([lambda: saved(path, GAME[:300]), lambda: saved(path, GAME + "\n"), lambda: None])
+    contents = iter([GAME[:300], GAME + "\n", None])
 
     def wait() -> None:
-        step = next(rounds, None)
-        if step is None:
-            raise KeyboardInterrupt
-        step()
+        try:
+            content = next(contents)
+        except StopIteration:
+            raise KeyboardInterrupt from None
+        if content is not None:
+            saved(path, content)
 
     with pytest.raises(KeyboardInterrupt):
         watching.watch([str(path)], lambda name: looked.append(path.read_text()), wait)
@@ -187,7 +189,7 @@ def test_what_does_not_go_together_is_one_sentence(
 
 def test_the_pause_between_two_looks_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
-    monkeypatch.setattr(watching.time, "sleep", slept.append)
+    monkeypatch.setattr("runtime.workshop.watching.time.sleep", slept.append)
 
     watching.pause()
 

@@ -21,7 +21,8 @@ from machines.reading.states import ALWAYS_KEYS, STATE_KEYS
 from tests.specs_reference.editor import SCHEMA, VALIDATOR, EditorLoader, marked
 
 ROOT = Path(__file__).resolve().parents[2]
-SPECS = sorted((*(ROOT / "specs").glob("*.yaml"), *(ROOT / "tests" / "specs").glob("*.yaml")))
+FOLDERS = (ROOT / "specs", ROOT / "tests" / "specs", ROOT / "docs" / "cookbook")
+SPECS = sorted(path for folder in FOLDERS for path in folder.glob("*.yaml"))
 
 
 GOOD = """

@@ -1,0 +1,166 @@
+"""How many faults in a spec are found before it runs, and by what: mutants of each spec that ships, each judged.
+
+    python -m benchmarks.mutants [--spec tsuro,trains] [--seed 0] [--most 45] [--quick] [--json] [--missed]
+
+For each mutant (`benchmarks.mutating`), until something is found:
+
+1. the checks of one role, `machines.checks.checker`: caught by a code below A500
+2. the exploration with one, two and, where that is quick, three clients: a code A5xx. The role with the fault runs
+   against the others as they were
+3. games in memory (`benchmarks.mutant_runs`), beside those without the fault: one fails, or it goes another way
+
+A mutant that nothing catches is the same protocol, or one that is missed. `EQUIVALENT` says of which kinds it is known
+that they are the same, and why; of the rest ``--missed`` prints each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from benchmarks.mutant_runs import Table
+from benchmarks.mutating import OPERATORS, Mutant, mutants
+from machines.checks.checker import check
+from machines.exploring.explore import explore
+from machines.exploring.findings import UNDETERMINED
+from machines.exploring.promises import promises_for
+from machines.library import load, rules_modules, shipped
+from machines.model import Spec
+
+MOST = 45
+QUICK = 12
+CONFIGURATIONS_MAX = 20_000
+CLIENTS = ((1, 2), (3,))  # the second only where the first finds nothing, and comes to no more than
+FEW = 300  # configurations
+
+By = Literal["checks", "exploration", "run fails", "other course", "undetermined", "nothing"]
+BY: Final[tuple[By, ...]] = ("checks", "exploration", "run fails", "other course", "undetermined", "nothing")
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of a mutant: by what it was caught, the codes or the scene that did it, and the seconds it took."""
+
+    spec: str
+    mutant: Mutant
+    by: By
+    told: tuple[str, ...]
+    seconds: float
+
+
+class Bench:
+    """One spec, with what judging its mutants needs."""
+
+    def __init__(self, spec: Spec, most: int = CONFIGURATIONS_MAX) -> None:
+        self.spec = spec
+        self.most = most
+        self.rules = rules_modules(spec)
+        self.promises = promises_for(spec, self.rules)
+        self._table: Table | None = None
+
+    @property
+    def table(self) -> Table:
+        """The games of the spec, played once one is needed."""
+        if self._table is None:
+            self._table = Table(self.spec, self.rules)
+        return self._table
+
+    def judge(self, mutant: Mutant, *, runs: bool = True) -> Fate:
+        """Say by what a mutant is caught; ``runs`` says whether games may be played to find out."""
+        began = time.perf_counter()
+        by, told = self._judged(mutant, runs)
+        return Fate(self.spec.protocol, mutant, by, tuple(sorted(set(told))), time.perf_counter() - began)
+
+    def _judged(self, mutant: Mutant, runs: bool) -> tuple[By, Iterable[str]]:
+        if problems := check(mutant.spec, self.rules):
+            return "checks", (problem.code for problem in problems)
+        unknown: list[str] = []
+        for clients in CLIENTS:
+            verdict = explore(
+                self.spec, self.promises, clients=clients, most=self.most, specs={mutant.role: mutant.spec}
+            )
+            if verdict.findings:
+                return "exploration", (finding.code for finding in verdict.findings)
+            unknown.extend(verdict.beyond if verdict.state == UNDETERMINED else ())
+            if max(verdict.configurations) > FEW:
+                break
+        if runs:
+            difference, why = self.table.beside(mutant)
+            if difference == "fails":
+                return "run fails", (why,)
+            if difference == "goes another way":
+                return "other course", (why,)
+        return ("undetermined", unknown) if unknown else ("nothing", ())
+
+
+def judged(names: Sequence[str], seed: int, most: int | None) -> Iterator[Fate]:
+    """Yield the fate of each mutant of the specs of these names."""
+    for name in names:
+        bench = Bench(load(name))
+        for mutant in mutants(bench.spec, seed, most):
+            yield bench.judge(mutant)
+
+
+def table(fates: Sequence[Fate], rows: Iterable[tuple[str, Sequence[Fate]]], first: str) -> Iterator[str]:
+    """Yield a table in Markdown: a row for each group of mutants, its last for all."""
+    yield f"| {first} | mutants | checks | exploration | a run fails | goes another way | undetermined | nothing |"
+    yield "|---|---:|---:|---:|---:|---:|---:|---:|"
+    for name, those in (*rows, ("all", fates)):
+        if those:
+            count = Counter(fate.by for fate in those)
+            yield f"| {name} | {len(those)} | " + " | ".join(_share(count[by], len(those)) for by in BY) + " |"
+
+
+def _share(count: int, all_of_them: int) -> str:
+    return f"{count} ({100 * count / all_of_them:.0f} %)" if count else ""
+
+
+def main() -> None:
+    """Judge the mutants, and print who caught how many."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--spec", default=",".join(shipped()), help="names, with commas")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--most", type=int, default=MOST, help="mutants of each spec; 0 for all of them")
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK} of each spec")
+    parser.add_argument("--json", action="store_true", help="a line for each mutant, at once")
+    parser.add_argument("--missed", action="store_true", help="print each that no check caught")
+    given = parser.parse_args()
+    fates = []
+    for fate in judged(given.spec.split(","), given.seed, QUICK if given.quick else given.most or None):
+        fates.append(fate)
+        if given.json:
+            print(json.dumps(_as_json(fate)), flush=True)
+    if given.json:
+        return
+    by_operator = [(one, [fate for fate in fates if fate.mutant.operator == one]) for one in OPERATORS]
+    by_spec = [(one, [fate for fate in fates if fate.spec == one]) for one in dict.fromkeys(f.spec for f in fates)]
+    print(*table(fates, by_operator, "operator"), "", *table(fates, by_spec, "spec"), sep="\n")
+    codes = Counter(code for fate in fates if fate.by in ("checks", "exploration") for code in fate.told)
+    print("", "codes: " + ", ".join(f"{code} {count}" for code, count in codes.most_common()), sep="\n")
+    print(f"{sum(fate.seconds for fate in fates):.0f} s")
+    if given.missed:
+        for fate in fates:
+            if fate.by not in ("checks", "exploration"):
+                print(f"{fate.spec}: {fate.mutant} [{fate.by}: {', '.join(fate.told)}] {fate.seconds:.1f} s")
+
+
+def _as_json(fate: Fate) -> dict[str, object]:
+    return {
+        "spec": fate.spec,
+        "operator": fate.mutant.operator,
+        "role": fate.mutant.role,
+        "where": fate.mutant.where,
+        "what": fate.mutant.what,
+        "by": fate.by,
+        "told": fate.told,
+        "seconds": round(fate.seconds, 3),
+    }
+
+
+if __name__ == "__main__":
+    main()
