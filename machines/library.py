@@ -145,7 +145,14 @@ def _finish(
     problems = Problems()
     node = _tree(raw, file, folder, path, problems)
     part = node.get("part") if isinstance(node, MapNode) else None
-    if part is not None:
+    if part is not None and isinstance(node, MapNode) and node.get("protocol") is not None:
+        problems.add(
+            part.place,
+            "A121",
+            "'protocol' and 'part' exclude one another",
+            "a spec has a protocol, what it shares is a part",
+        )
+    elif part is not None:
         hint = "name it under 'extends' of a spec, behind what it changes, and check that spec"
         problems.add(part.place, "A136", "this file is a part of specs, and none by itself", hint)
     if node is None or part is not None:

@@ -57,7 +57,7 @@ def extend(base: MapNode, child: MapNode, problems: Problems) -> MapNode:
         merged["also"] = (key, MapNode(tuple(pair for pair in _pairs(also) if pair[0].text not in given), also.place))
     lay = _layers(problems)
     for key, value in child.pairs:
-        if key.text in ("extends", "part", *CHANGES):
+        if key.text in ("extends", *CHANGES):
             continue
         before = merged.get(key.text)
         if before is not None and before[1] is not _GONE and key.text in lay:

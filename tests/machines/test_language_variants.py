@@ -204,6 +204,16 @@ def test_a_part_is_no_spec_by_itself() -> None:
     assert [(problem.code, problem.place.line) for problem in caught.value.problems] == [("A136", 1)]
 
 
+@pytest.mark.parametrize(("first", "code"), [("part: other\n", "A136"), ("protocol: other\npart: it\n", "A121")])
+def test_a_part_that_extends_a_spec_is_none_either(tmp_path: Path, first: str, code: str) -> None:
+    (tmp_path / "walk.yaml").write_text(BASE)
+    (tmp_path / "part.yaml").write_text(first + "extends: walk\n")
+
+    with pytest.raises(SpecError) as caught:
+        load(str(tmp_path / "part.yaml"))
+    assert [problem.code for problem in caught.value.problems] == [code]
+
+
 def test_two_variants_of_one_spec_are_put_together_and_the_spec_is_laid_once(tmp_path: Path) -> None:
     short = "protocol: short\nextends: walk\nsettings: {reply: 1 s}\n"
     loud = "protocol: loud\nextends: walk\nmessages: {server: {BYE: BYE}}\n"
