@@ -30,12 +30,14 @@ FAREWELL_AFTER: Final = 40
 STEPS: Final = (0.25,) * 80 + (1.0,) * 20 + (20.0,) * 20 + (1000.0,) * 5
 LIES_MAX: Final = 20  # how often another value is looked for
 EFFECT_OF_TWICE: Final = 20  # from when on somebody says everything twice: after the sign-up
+# Which client never answers again from its first, second or third kind of question on.
+SILENT_FROM: Final[Mapping[str, Mapping[int, int]]] = {"silent": {0: 2, 1: 1}, "silent later": {0: 3}}
 GARBAGE: Final = b"?!\r\n"  # no JSON, and in no spec a line that is a message
 EFFECT_OF_FATE: Final = 60  # when somebody falls silent or goes: in the middle of a game
 EFFECTS_MAX: Final = 20_000  # of one game; the longest without a fault has 4,000
 
 Scene = Literal[
-    "good", "bad", "liars", "other liars", "babble", "garbage", "cut", "silent", "alone",
+    "good", "bad", "liars", "other liars", "babble", "garbage", "cut", "silent", "silent later", "alone",
     "server hushed", "server gone", "twice", "server twice",
 ]  # fmt: skip
 SCENES: Final[tuple[Scene, ...]] = get_args(Scene)
@@ -86,7 +88,7 @@ class _Game(Network):
 
 
 class Speaker:
-    """A player that says what it was told to, and nothing when it is through: ``command`` is the question it knows."""
+    """A player that says what it was told to, and nothing when it is through."""
 
     def __init__(self, words: tuple[tuple[str, dict[str, Any]], ...]) -> None:
         self._words = iter(words)
@@ -95,12 +97,16 @@ class Speaker:
         """Return the next."""
         return next(self._words, ...)
 
+    def content(self, *arguments: Any) -> Any:
+        """Return a letter."""
+        return "CONTENT", {"content": "hello"}
+
 
 def _words(*words: str) -> tuple[str, dict[str, Any]]:
     return "COMMAND", {"words": words}
 
 
-# What random values would hardly come upon: the branches of a store that ask what keys and numbers are there.
+# What random values would hardly come upon: branches that ask which keys are there, or what was said before.
 SAID: Final[Mapping[str, tuple[tuple[str, dict[str, Any]], ...]]] = {
     "redis": (
         ("SET", {"set": "SET", "key": "a", "value": "1"}),
@@ -108,8 +114,8 @@ SAID: Final[Mapping[str, tuple[tuple[str, dict[str, Any]], ...]]] = {
         ("INCRBY", {"incrby": "INCRBY", "key": "a", "by": 9223372036854775806}),
         ("INCRBY", {"incrby": "INCRBY", "key": "a", "by": -3}),
         ("INCRBY", {"incrby": "INCRBY", "key": "a", "by": -9223372036854775807}),
-        ("GET", {"get": "GET", "key": "a"}),
         ("GET", {"get": "GET", "key": "missing"}),
+        ("GET", {"get": "GET", "key": "a"}),
         ("SET", {"set": "SET", "key": "a", "value": "x"}),
         ("INCR", {"incr": "INCR", "key": "a"}),
         _words("EXISTS", "a", "b"),
@@ -121,6 +127,22 @@ SAID: Final[Mapping[str, tuple[tuple[str, dict[str, Any]], ...]]] = {
         _words("PING", "a", "b"),
         _words("FLUSHALL"),
         ("INCR", {"incr": "INCR", "key": "new"}),
+        ("QUIT", {"quit": "QUIT"}),
+    ),
+    "smtp": (
+        ("NOOP", {"noop": "NOOP"}),
+        ("RSET", {"rset": "RSET"}),
+        ("DATA", {"data": "DATA"}),
+        ("HELO", {"helo": "HELO", "domain": "a.example"}),
+        ("DATA", {"data": "DATA"}),
+        ("MAIL", {"mail": "MAIL FROM:", "sender": "ann", "options": ""}),
+        ("DATA", {"data": "DATA"}),
+        ("RCPT", {"rcpt": "RCPT TO:", "recipient": "bob", "options": ""}),
+        ("DATA", {"data": "DATA"}),
+        ("RSET", {"rset": "RSET"}),
+        ("RCPT", {"rcpt": "RCPT TO:", "recipient": "bob", "options": ""}),
+        ("MAIL", {"mail": "MAIL FROM:", "sender": "ann", "options": ""}),
+        ("RCPT", {"rcpt": "RCPT TO:", "recipient": "bob", "options": ""}),
         ("QUIT", {"quit": "QUIT"}),
     ),
 }
@@ -175,12 +197,15 @@ class Table:
         game.closes = scene in ("cut", "server gone")
         players: dict[int, list[Any]] = {}
         news: Counter[int] = Counter()
+        asked: dict[int, list[str]] = {}  # the kinds of questions that each was asked
 
         def decide(question: str, arguments: dict[str, Any]) -> Any:
             run = next(run for run in game.runs if isinstance(run, Client) and run.questions)
             at = next((at for at, client in enumerate(game.clients) if client is run), 0)
-            if scene == "silent" and (at == 1 or (at == 0 and len(run.all_sent) > 1)):
-                return None  # one from the first question on, one later
+            known = list(dict.fromkeys([*asked.setdefault(id(run), []), question]))
+            asked[id(run)] = known
+            if scene in SILENT_FROM and len(known) >= SILENT_FROM[scene].get(at, len(known) + 1):
+                return None
             if id(run) not in players:
                 players[id(run)] = self._players(scene, at)
             _tell(run, players[id(run)], news)
@@ -218,7 +243,7 @@ class Table:
             return answer
         name, holes = answer
         known = list(dict.fromkeys([*[said for _, said in run.all_sent], name]))
-        if known.index(name) != at + 1 or not holes:
+        if known.index(name) != at + (1 if scene == "liars" else 2) or not holes:
             return answer
         hole = list(holes)[0 if scene == "liars" else -1]
         lie = RandomPlayer(self.spec, at)

@@ -328,7 +328,18 @@ def _read_other(site: Site, scene: _Scene) -> Iterator[Change]:
 def _swap_branches(site: Site, scene: _Scene) -> Iterator[Change]:
     if isinstance(site.value, Choice) and len(site.value.branches) > 1:
         first, second, *rest = site.value.branches
+        if _exclude(first.guard, second.guard) or _exclude(second.guard, first.guard):
+            return  # one of them at most may be taken
         yield "the second branch first", replace(site.value, branches=(second, first, *rest))
+
+
+def _exclude(one: Expression | None, other: Expression | None) -> bool:
+    """Whether one of the conditions that the other asks for is that the first does not hold."""
+    if one is None or other is None:
+        return False
+    if isinstance(other, Binary) and other.operator == "and":
+        return _exclude(one, other.left) or _exclude(one, other.right)
+    return isinstance(other, Unary) and other.operator == "not" and show(other.operand) == show(one)
 
 
 def _drop_early(site: Site, scene: _Scene) -> Iterator[Change]:

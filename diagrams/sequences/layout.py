@@ -126,7 +126,7 @@ def _wrapped(text: str, width: int) -> tuple[str, ...]:
     lines = textwrap.wrap(grouped(visible(text)), width, break_on_hyphens=False) or [""]
     if len(lines) > LINES_MAX:
         lines = [*lines[: LINES_MAX - 1], shorten(lines[LINES_MAX - 1], width - 1).rstrip("…") + "…"]
-    return tuple(lines)
+    return tuple(line.replace("\N{NO-BREAK SPACE}", " ") for line in lines)
 
 
 class _Layouter:
