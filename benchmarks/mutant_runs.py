@@ -201,7 +201,8 @@ class Table:
 
         def decide(question: str, arguments: dict[str, Any]) -> Any:
             run = next(run for run in game.runs if isinstance(run, Client) and run.questions)
-            at = next((at for at, client in enumerate(game.clients) if client is run), 0)
+            # A role that a client connects to besides the server comes right behind it, and is decided by the same.
+            at = max(0, sum(one in game.clients for one in game.runs[: game.runs.index(run) + 1]) - 1)
             known = list(dict.fromkeys([*asked.setdefault(id(run), []), question]))
             asked[id(run)] = known
             if scene in SILENT_FROM and len(known) >= SILENT_FROM[scene].get(at, len(known) + 1):

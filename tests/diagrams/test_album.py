@@ -10,6 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 from diagrams.album import TEXT_FORMATS, Drawing, Kind, album
+from diagrams.looks import SIZE_SMALL
+from diagrams.metrics import width
 from diagrams.overview import overview_dot
 from diagrams.pictures import render
 from machines.library import load, shipped
@@ -152,6 +154,27 @@ def test_an_overview_has_a_frame_for_each_machine_and_names_every_state(name: st
             assert machine.name in shown
             for state in machine.states:
                 assert state[:20] in shown
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_every_text_at_an_arrow_of_an_overview_lies_within_the_frame_of_its_machine(name: str) -> None:
+    spec = load(name)
+    for role in spec.roles.values():
+        frames: dict[str, tuple[float, float]] = {}
+        lines: list[tuple[str, float, str]] = []
+        for group in ElementTree.fromstring(render(overview_dot(spec, role.name, {}), "svg")).iter(f"{SVG}g"):
+            title = group.findtext(f"{SVG}title") or ""
+            if title.startswith("cluster_"):
+                path = next(group.iter(f"{SVG}path")).get("d", "")
+                across = [float(x) for x in re.findall(r"(-?[\d.]+),-?[\d.]+", path)]
+                frames[title.removeprefix("cluster_")] = min(across), max(across)
+            elif group.get("class") == "node" and (found := re.fullmatch(r"arrow(\d+)_\d+", title)):
+                lines += [(found[1], float(text.get("x", "")), text.text or "") for text in group.iter(f"{SVG}text")]
+        assert len(frames) == len(role.machines)
+        assert lines
+        for number, x, text in lines:
+            left, right = frames[number]
+            assert left < x < right - width(text, SIZE_SMALL), text
 
 
 def test_an_overview_joins_the_states_that_call_with_the_machines_called() -> None:

@@ -144,6 +144,65 @@ def test_a_wait_and_what_follows_stand_below_each_other() -> None:
     assert outline(drawing.elements) == ["x", "a", "y", "z", "b", "x", "end"]
 
 
+def test_what_all_ways_begin_with_is_told_once_before_them() -> None:
+    drawing = small(
+        """\
+      first:
+        receive:
+          a:
+            - {if: seats > 2, send: x, return: null}
+            - {send: y, return: null}
+""",
+        "{seats: 3}",
+    )
+
+    assert outline(drawing.elements) == ["a", ["alt", "", ["seats > 2", "x", "end"], ["else", "y", "end"]]]
+
+
+def test_a_guard_says_which_of_several_messages_it_judges() -> None:
+    drawing = small(
+        """\
+      first:
+        receive:
+          a:
+            - {if: seats > 2, return: null}
+            - first
+          b: {return: null}
+""",
+        "{seats: 3}",
+    )
+
+    (loop,) = outline(drawing.elements)
+    assert loop == ["loop", "", ["", ["alt", "", ["a: seats > 2", "a", "end"], ["a: else", "a"], ["", "b", "end"]]]]
+
+
+def test_what_may_come_at_any_time_leaves_out_the_states_that_answer_it_themselves() -> None:
+    drawing = small("""\
+      always: {within: 1 s, receive: {a: stay}, fault: {return: null}}
+      first:  {receive: {a: second}, invalid: stay}
+      second: {receive: {b: {return: null}}}
+""")
+
+    assert [case.title for case in drawing.cases] == [
+        "invalid in first",
+        "a in any state but first",
+        "timeout or closed in any state; invalid in any state but first",
+    ]
+
+
+def test_a_send_that_names_nobody_goes_to_the_one_who_spoke_not_to_all_awaited() -> None:
+    said = [element for element in told(scenario(load("redis"), "server", "main")) if isinstance(element, Message)]
+
+    assert {message.to for message in said if message.text == "PONG"} == {"to peer"}
+
+
+def test_a_loop_is_left_before_what_follows_it() -> None:
+    remarks = [element.text for element in told(scenario(load("santorini-prompts"), "player", "main"))
+               if isinstance(element, Remark)]  # fmt: skip
+
+    assert remarks.index("leaves the loop") == remarks.index("ended") - 1
+
+
 def test_ways_that_meet_again_are_alternatives_and_what_follows_stands_behind_them() -> None:
     drawing = small("""\
       first: {receive: {a: left, b: right}}
