@@ -267,13 +267,28 @@ class _Game:
             tasks.start_soon(self._join, index, seat, addresses, players[index, self.client])
             await self._until(lambda joined=index + 1: self._seated(joined))  # type: ignore[misc]
         if not program.per_connection:
-            await self._until(lambda: self.ended is not None)
+            await self._until(lambda: self.ended is not None or len(self.clients) == len(seats))
+            if not await self._server_ends():
+                return
             with anyio.move_on_after(CLIENTS_SECONDS):
                 await self._until(lambda: len(self.clients) == len(seats))
         else:
             await self._until(lambda: len(self.clients) == len(seats))
             with anyio.move_on_after(CLIENTS_SECONDS):
                 await self._until(lambda: len(self.sessions) == len(seats))
+
+    async def _server_ends(self) -> bool:
+        """Wait for the server's end; return False for one that runs for ever, once all players have ended.
+
+        That is one which waits for connections to come and for no clock.
+        """
+        while self.ended is None:
+            with anyio.move_on_after(CLIENTS_SECONDS):
+                await self._until(lambda: self.ended is not None)
+            if self.ended is None and self.session is not None and self.session.deadline is None:
+                log.info("all players have ended, and %s waits for no clock: it is stopped", self.server)
+                return False
+        return True
 
     async def _listen(self, tasks: TaskGroup, program: Program, *, game: bool = False, **how: Any) -> Address:
         """Start a role that listens; return its address once the port is taken."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from machines.messages.automata import Automaton, Builder, both, exactly, outside, shortest, up_to
+from machines.messages.automata import Automaton, Builder, TooLargeError, both, exactly, outside, shortest, up_to
 from machines.messages.patterns import anchored, automaton, bare, escaped
 from machines.messages.scalars import INT_MAX, INT_MIN, BoolShape, EnumShape, IntShape, NumberShape, TextShape
 from machines.messages.shapes import MISS, SAMPLES_MAX, Mismatch, Path, Shape, shown
@@ -67,7 +67,10 @@ class TextHole:
 
     def samples(self) -> Iterator[Any]:
         """Yield frozen values that may be written here; none if no value can."""
-        least = shortest(self.language())
+        try:
+            least = shortest(self.language())
+        except TooLargeError:  # an enumeration of very many words; then the type's own samples are all there is
+            least = None
         found = () if least is None else (self.read(least.removesuffix(self.until)),)
         for value in (*islice(self.shape.samples(), SAMPLES_MAX), *found):
             try:

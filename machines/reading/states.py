@@ -217,10 +217,14 @@ def _question(reading: Reading, node: Node) -> Call | None:
 
 def _accept(reading: Reading, node: MapNode, machine: Call) -> Accept:
     bound, seats, linger = node.get("as"), node.get("seats"), node.get("linger")
+    number = reading.expression(seats, "the number of seats") if seats is not None else None
+    match number:
+        case Constant(int() as count, place) if count < 1:
+            reading.fault(place, "A131", "nobody could sit down: there is at least 1 seat", "leave 'seats' out")
     return Accept(
         machine,
         read_name(reading, bound, "'as'") if bound is not None else "",
-        reading.expression(seats, "the number of seats") if seats is not None else None,
+        number,
         reading.duration(linger, "the time after 'linger'") if linger is not None else None,
         machine.place,
     )

@@ -111,6 +111,7 @@ def narrow(spec: Spec, server: Role, count: int) -> dict[str, str]:
     that is below the lower one. Nothing is narrowed that is no setting.
     """
     found: dict[str, str] = {}
+    too_low: set[str] = set()
     for accept in _accepts(server):
         match accept.seats:
             case Name(name) if name in spec.settings:
@@ -119,9 +120,11 @@ def narrow(spec: Spec, server: Role, count: int) -> dict[str, str]:
                 least = _number(spec, low)
                 if least is not None and least <= count:
                     found[name] = str(count)
+                else:
+                    too_low.add(name)  # another window may begin with fewer, but this one would be left without a range
             case _:
                 pass
-    return found
+    return {name: value for name, value in found.items() if name not in too_low}
 
 
 def unhurried(spec: Spec, client: str, given: Mapping[str, str]) -> dict[str, str]:

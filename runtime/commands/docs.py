@@ -78,6 +78,8 @@ def docs(
         return _checked(made, json=json) if check else _written(made, json=json)
     except PictureError as error:
         raise CommandError(f"a picture cannot be drawn: {error}", FAILED) from error
+    except BrokenPipeError:
+        raise  # that is standard output, which nobody reads any more
     except OSError as error:
         raise CommandError(f"{error.filename or out}: {error.strerror or error}") from error
 

@@ -157,6 +157,8 @@ def _lines(chosen: Cast, result: GameResult) -> list[str]:
     lines = [f"{chosen.spec.protocol}: {kinds}"]
     if result.ended is not None:
         lines += result_lines(chosen.spec, result.ended)
+    elif not result.sessions:
+        lines.append(f"{chosen.server} goes on for ever: it was stopped once all players had ended")
     for name, ended in result.sessions.items():
         lines += [f"{name}: {line}" for line in result_lines(chosen.spec, ended)]
     lines += [f"{outcome.name} failed: {_why(outcome.failed)}" for outcome in result.players if outcome.failed]

@@ -38,6 +38,8 @@ def server(states: Iterable[str]) -> str:
 
 PATTERNS = [f"{{string: '(a|b)*{'ab'[number % 2]}(a|b){{{number % 20 + 3}}}[0-9]?'}}" for number in range(60)]
 
+WORDS = f"{{enum: [{', '.join(f'word{number}' for number in range(9000))}]}}"
+
 CRAFTED: list[tuple[str, Callable[[], str], str]] = [
     ("items that never end", lambda: HEAD + f"rules: [{', '.join(f'f(a{n}, b' for n in range(9000))}]\n", "A114"),
     ("items of brackets", lambda: HEAD + f"rules: [{', '.join(['f(' + '(' * 90] * 9000)}]\n", "A114"),
@@ -47,6 +49,7 @@ CRAFTED: list[tuple[str, Callable[[], str], str]] = [
     ("messages all alike", lambda: received(["[$a string, $b int]"] * 1500), "A334"),
     ("messages all apart", lambda: received([f"[m{n}, $b int]" for n in range(1800)]), "A339"),
     ("many keys", lambda: received([f"{{{', '.join(f'k{n}: $a{n} int' for n in range(4000))}}}"] * 2), "A334"),
+    ("words in texts", lambda: received(['"a ${e T0} b"', '"a ${f T1} b"'], [WORDS, WORDS]), "A334"),
     ("unknown states", lambda: server(f"state{n}: {{then: stata{n}}}" for n in range(3000)), "A103"),
     ("unknown names", lambda: server(f"s{n}: {{let: {{n{n}: m{n}}}, then: s{n}}}" for n in range(1500)), "A301"),
 ]

@@ -104,6 +104,8 @@ FAULTS = [
     ("A130", "framing: lines", "framing: json, depth_max: ^many"),
     ("A130", "framing: lines", "framing: ^line"),
     ("A131", "limit: often", "limit: ^-2"),
+    ("A131", "        seats: 1..3\n", "        seats: ^0\n"),
+    ("A131", "        seats: 1..3\n", "        seats: ^-3\n"),
     ("A131", "limit: often", "limit: ^word"),
     ("A133", "connects: {client: server}", "connects: {client: [server, ^client]}"),
     ("A133", "  client:\n    main:", "  ^other: {main: {a: {return: 1}}}\n  client:\n    main:"),

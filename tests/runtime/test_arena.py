@@ -190,6 +190,17 @@ class Doubler:
         return "SAID", {"answer": 2 * number + (1 if self.name == "p1" else 0)}
 
 
+async def test_a_server_that_runs_for_ever_is_stopped_once_all_players_have_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("runtime.arena.CLIENTS_SECONDS", 0.1)
+    with anyio.fail_after(30):
+        result = await play(load("redis"), {}, seats("random"), server="server", client="client", seed=1)
+
+    assert result.ended is None
+    assert [outcome.failed for outcome in result.players] == [None]
+
+
 async def test_a_role_with_a_session_for_each_connection_has_a_player_behind_it() -> None:
     kind = f"python:{__name__}:Doubler"
     with anyio.fail_after(30):

@@ -89,6 +89,15 @@ def test_an_unknown_kind_is_refused_before_anything_runs() -> None:
         tsuro(3, "frist")
 
 
+@pytest.mark.parametrize(("count", "narrowed"), [(2, {}), (5, {"most": "5"})])
+def test_a_setting_that_two_windows_share_is_narrowed_only_if_both_allow_it(
+    count: int, narrowed: dict[str, str]
+) -> None:
+    spec = load("trains")  # 5 or more in the first period, 2 or more in the second
+
+    assert narrow(spec, spec.roles["server"], count) == narrowed
+
+
 @pytest.mark.parametrize(
     ("seats", "settings", "count", "narrowed"),
     [
