@@ -7,14 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from machines.checks.flow import all_branches
 from machines.exploring.cast import Cast
 from machines.exploring.findings import Finding, Verdict
+from machines.exploring.independent import Company
+from machines.exploring.judging import Judge
 from machines.exploring.promises import Promise
 from machines.exploring.properties import Watch, seen_roles
-from machines.exploring.search import Graph
+from machines.exploring.search import REDUCTIONS, Graph
 from machines.model import Binary, Branch, Constant, Expression, Machine, Name, Return, Spec, Start, Step
 from machines.values import Range
 
 CLIENTS = (1, 2, 3)
 QUEUE = 2
+ONE_AT_A_TIME = "clients share nothing but data: one at a time, among others who change the data"
 QUEUE_SEEN = 6  # where properties speak of several roles, each reads when it will, and more may wait for it
 CONFIGURATIONS_MAX = 200_000
 
@@ -44,6 +47,8 @@ def explore(
     read: set[tuple[str, str, str]] = set()
     taken: set[int] = set()
     returned: set[str] = set()
+    reduced: dict[str, None] = {}
+    company: Company | None = None  # once one client has been looked at
     numbers = tuple(clients)
     seen = seen_roles(spec)
     if seen:
@@ -52,11 +57,16 @@ def explore(
         beyond.setdefault(text)
     for number in numbers if not beyond else ():
         cast = Cast(spec, number, promises or {}, specs)
-        graph = Graph(cast, queue, most, fewer=number - 1 in numbers)
-        graph.seen_roles = seen
-        judge = Watch(number, spec.properties)
-        graph.build(judge)
-        judge.finish(graph)
+        judge: Judge
+        if company is not None and company.graph is not None and company.stands_for(cast):
+            graph, judge = company.graph, company.judge
+            reduced.setdefault(ONE_AT_A_TIME)
+        else:
+            graph, judge = Graph(cast, queue, most, fewer=number - 1 in numbers), Watch(number, spec.properties)
+            graph.seen_roles = seen
+            graph.build(judge)
+            judge.finish(graph)
+            reduced.update(dict.fromkeys(one for one in REDUCTIONS if one in graph.used))
         for key, finding in judge.found.items():
             found.setdefault(key, finding)
         counts.append(len(graph.configs))
@@ -66,7 +76,9 @@ def explore(
         returned |= judge.returned
         for text in sorted(graph.beyond):
             beyond.setdefault(f"{text} (with {number})")
-        for role, part in cast.parts.items():
+        if number == 1 and len(numbers) > 1 and not graph.beyond and not judge.found and not spec.properties:
+            company = Company(cast, queue, most)
+        for role, part in (*cast.parts.items(), *graph.cast.parts.items()):
             taken |= part.taken
             for text in sorted(part.rounds):
                 assumed.setdefault(f"{role} does not go round for ever in {text}")
@@ -95,6 +107,7 @@ def explore(
         tuple(beyond),
         tuple(assumed),
         tuple(notes),
+        tuple(reduced),
     )
 
 

@@ -101,7 +101,8 @@ class Verdict:
 
     ``clients`` are the numbers of clients that were tried, ``queue`` how many messages may wait for one peer, and
     ``configurations`` how many there were for each number of clients. ``beyond`` says why nothing is known beyond a
-    bound; it is empty if the bounds were never met. ``assumed`` is what the proof rests on.
+    bound; it is empty if the bounds were never met. ``assumed`` is what the proof rests on. ``reduced`` names the
+    reductions by which not every configuration had to be looked at.
     """
 
     clients: tuple[int, ...]
@@ -111,6 +112,7 @@ class Verdict:
     beyond: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    reduced: tuple[str, ...] = ()
 
     @property
     def state(self) -> State:
@@ -126,6 +128,7 @@ class Verdict:
         bound = f"with {many} and at most {self.queue} messages waiting for a peer"
         return [
             f"{self.state} {bound}: {sum(self.configurations)} configurations",
+            *([f"reduced: {'; '.join(self.reduced)}"] if self.reduced else []),
             *[f"unknown: {text}" for text in self.beyond],
             *[f"assumed: {text}" for text in self.assumed],
             *[f"note: {text}" for text in self.notes],

@@ -13,9 +13,11 @@ from machines.exploring.calls import (
     DROPPED,
     DROPPED_TOLD,
     TOLD,
+    Closed,
     Local,
     Outcome,
     Round,
+    Sent,
     Timer,
     Token,
 )
@@ -53,6 +55,7 @@ class Rest:
     states: frozenset[str]  # machine.state of every call
     closed: frozenset[int]  # seats from which nothing is taken any more
     mentioned: frozenset[int]  # seats that some call knows of
+    only: int  # the one seat that is awaited, where nothing else can be done but to wait; -1 if it is not so
 
 
 class Part:
@@ -89,7 +92,7 @@ class Part:
         """
         found = self.steps.get((local, given))
         if found is None:
-            same, seats = self._normal(local)
+            same, seats = self.normalised(local)
             if same == local:
                 found = self._after(local, given)
             else:
@@ -98,7 +101,7 @@ class Part:
             self.steps[local, given] = found
         return found
 
-    def _normal(self, local: int) -> tuple[int, tuple[int, ...]]:
+    def normalised(self, local: int) -> tuple[int, tuple[int, ...]]:
         """Return the local state with its peers renamed in the order in which it speaks of them, and how they were.
 
         Peers are alike, so one of all states that differ only in who is who is enough to be computed.
@@ -148,7 +151,7 @@ class Part:
 
     def _further(self, local: int) -> tuple[Next, ...]:
         """Return what a paused step goes on to."""
-        same, seats = self._normal(local)
+        same, seats = self.normalised(local)
         ways = self._ways(same, ("go on",))
         if same == local:
             return ways
@@ -206,13 +209,16 @@ class Part:
         if found is None:
             walk = Walk(self.outline, self.locals[local], Oracle(), self.alike, self.seats)
             calls = tuple(walk.calls())
+            questions, awaited = tuple(walk.questions()), walk.awaited()
+            door = any(call.sign_ups is not None for call in calls)
+            waits = walk.over is None and len(awaited) == 1 and not questions and not door
             found = self.rests[local] = Rest(
                 walk.where(),
                 walk.over,
-                tuple(walk.questions()),
+                questions,
                 tuple(walk.timers()),
-                walk.awaited(),
-                any(call.sign_ups is not None for call in calls),
+                awaited,
+                door,
                 frozenset(f"{call.outline.name}.{call.state}" for call in calls),
                 frozenset(
                     at for at, status in enumerate(walk.seats) if status in (ABSENT, TOLD, DROPPED, DROPPED_TOLD)
@@ -226,6 +232,7 @@ class Part:
                         *((call.seat,) if call.seat >= 0 else ()),
                     )
                 ),
+                next(iter(awaited)) if waits else -1,
             )
         return found
 
@@ -289,15 +296,19 @@ def _joined(first: Outcome, then: Outcome) -> Outcome:
 
 
 def _outcome(outcome: Outcome, seats: tuple[int, ...]) -> Outcome:
-    out = tuple(replace(effect, seat=seats[effect.seat]) for effect in outcome.out)
-    hits = tuple(replace(hit, seat=seats[hit.seat]) if hit.seat >= 0 else hit for hit in outcome.hits)
-    return replace(outcome, out=out, hits=hits)
+    out = tuple([_moved_effect(effect, seats[effect.seat]) for effect in outcome.out])
+    hits = tuple([replace(hit, seat=seats[hit.seat]) if hit.seat >= 0 else hit for hit in outcome.hits])
+    return Outcome(out, hits, outcome.taken, outcome.fault, outcome.event, outcome.entered)
+
+
+def _moved_effect(effect: Sent | Closed, seat: int) -> Sent | Closed:
+    return Sent(seat, effect.token) if type(effect) is Sent else Closed(seat, effect.why)  # type: ignore[union-attr]
 
 
 def _in_order(call: Any, met: dict[int, None]) -> bool:
     """Note the peers that a call and its callees speak of, in order; return False if it has sign-ups under way."""
     _, _, env, hears, _, _, _, loop, child, sign_ups, parked, _, _ = call
-    if sign_ups is not None or parked is not None:
+    if sign_ups or parked:
         return False
     met.update(dict.fromkeys(seats_in(*env)))
     met.update(dict.fromkeys(hears))

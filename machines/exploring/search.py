@@ -14,14 +14,20 @@ legal) may happen at any time; from then on the run is a *faulty* one. Some ques
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Any
 
 from machines.exploring.calls import LOST, Closed, Sent
 from machines.exploring.cast import Actor, Cast
-from machines.exploring.parts import DEAD, NOT_STARTED, Input, Next, TooMuch
+from machines.exploring.parts import DEAD, NOT_STARTED, Input, Next, Part, TooMuch
+
+ALIKE = "clients that are alike count as one"
+AT_ONCE = "who waits for one peer only reads at once"
+BY_ITSELF = "a client that nobody hears any more is looked at by itself"
+ONE_LESS = "a client without a part any more is left to the search with one less"
+REDUCTIONS = (ALIKE, AT_ONCE, BY_ITSELF, ONE_LESS)
 
 Queue = tuple[Any, ...] | None  # None: nobody will read it any more
 Config = tuple[tuple[int, ...], tuple[Queue, ...], bool]  # local states, queues, whether something went wrong
@@ -51,6 +57,7 @@ class Graph:
         self.most = most
         self.configs: list[Config] = []
         self.number_of: dict[Config, int] = {}
+        self.same_as: dict[Config, int] = {}  # of configurations that another one stands for: its number
         self.parents: list[tuple[int, Move | None, tuple[int, ...]]] = []
         self.after: list[tuple[int, ...]] = []
         self.beyond: set[str] = set()
@@ -59,7 +66,9 @@ class Graph:
         self.read: set[tuple[str, str, str]] = set()
         self.unread: set[tuple[str, str]] = set()
         self.orders = _orders(cast)
+        self.orders_by = {order.members: [order] for order in self.orders}
         self.bundles = _bundles(cast)
+        self.bundled = [(group, *of_group) for group, of_group in self.bundles.items()]
         self.queue_numbers: dict[Queue, int] = {}
         self.companies = _companies(cast)
         self.alone: set[Any] = set()
@@ -68,6 +77,7 @@ class Graph:
         self.of_fewer: set[int] = set()  # configurations that are left to that search
         self.refused = False  # whether a client that comes too late has been looked at
         self.no_moves = tuple(range(cast.groups))
+        self.others: dict[int, Callable[[int], Iterable[Next]]] = {}  # what is done to an actor by who is not looked at
 
     # -- building ----------------------------------------------------------------------------------------------------
 
@@ -112,6 +122,7 @@ class Graph:
         config = self.configs[at]
         if self.fewer and self._is_of_fewer(config):
             self.of_fewer.add(at)
+            self.used.add(ONE_LESS)
             self.after.append(())
             return
         moves = self._lonely(config) or self._eager(config)
@@ -125,8 +136,17 @@ class Graph:
             moves = list(self._moves(config))
         found = []
         for move in moves:
-            after, order = self.sorted(self._alone(self.done(config, move)))
-            number = self._add(after, at, move, order)
+            raw = self._alone(self.done(config, move))
+            known = self.number_of.get(raw, -1)
+            if known < 0:
+                known = self.same_as.get(raw, -1)
+            if known < 0:
+                after, order = self.sorted(raw)
+                number = self._add(after, at, move, order)
+                if after is not raw:
+                    self.same_as[raw] = number
+            else:
+                number = known
             found.append(number)
             watch.moved(self, at, number, move)
         self.after.append(tuple(dict.fromkeys(found)))
@@ -185,14 +205,14 @@ class Graph:
             local = locals_[at]
             if local < 0 or actor.role in self.seen_roles:
                 continue
-            rest = actor.part.rest(local)
-            if rest.over is not None or len(rest.awaited) != 1 or rest.questions or rest.door:
+            seat = actor.part.rest(local).only
+            if seat < 0:
                 continue
-            (seat,) = rest.awaited
             queue = queues[actor.queues[seat][1]]
             if queue:
                 ways = actor.part.after(local, ("read", seat, queue[0]))
                 if ways:
+                    self.used.add(AT_ONCE)
                     return [Move(at, ("read", seat, queue[0]), way) for way in ways]
         return None
 
@@ -220,6 +240,9 @@ class Graph:
                 continue
             if local == DEAD:
                 continue
+            if at in self.others:
+                for way in self.others[at](local):
+                    yield Move(at, ("others",), way)
             part = actor.part
             rest = part.rest(local)
             if rest.over is not None:
@@ -338,24 +361,32 @@ class Graph:
         """
         if not config[2] or self.seen_roles:
             return config
-        locals_, queues, _ = config
+        queues = config[1]
         for actors, theirs, shared in self.companies:
-            if any(queues[queue] is not None for queue in shared):
-                continue
-            state = (tuple([locals_[at] for at in actors]), tuple([queues[queue] for queue in theirs]))
-            if all(local in (DEAD, NOT_STARTED) for local in state[0]):
-                continue
-            key = (self.cast.actors[actors[0]].role, state)
-            if key not in self.alone:
-                self.alone.add(key)
-                continue
-            placed, left = list(config[0]), list(config[1])
-            for at in actors:
-                placed[at] = DEAD
-            for queue in theirs:
-                left[queue] = None
-            config = (tuple(placed), tuple(left), True)
+            for queue in shared:
+                if queues[queue] is not None:
+                    break
+            else:
+                config = self._once(config, actors, theirs)
         return config
+
+    def _once(self, config: Config, actors: tuple[int, ...], theirs: tuple[int, ...]) -> Config:
+        """Take a client out that is by itself now, unless it is the first in that state."""
+        locals_, queues, _ = config
+        state = (tuple([locals_[at] for at in actors]), tuple([queues[queue] for queue in theirs]))
+        if all(local in (DEAD, NOT_STARTED) for local in state[0]):
+            return config
+        key = (self.cast.actors[actors[0]].role, state)
+        if key not in self.alone:
+            self.alone.add(key)
+            return config
+        self.used.add(BY_ITSELF)
+        placed, left = list(locals_), list(queues)
+        for at in actors:
+            placed[at] = DEAD
+        for queue in theirs:
+            left[queue] = None
+        return tuple(placed), tuple(left), True
 
     # -- alike -------------------------------------------------------------------------------------------------------
 
@@ -363,27 +394,39 @@ class Graph:
         """Return the configuration that stands for all that differ only in which client is which, and the order."""
         if len(self.orders) <= 1:
             return config, self.no_moves
+        self.used.add(ALIKE)
         locals_, queues, faulty = config
         number = self.queue_numbers
-        ranks = [number.setdefault(queue, len(number)) for queue in queues]
-        keys = {
-            group: (*[locals_[at] for at in actors], *[ranks[at] for at in theirs])
-            for group, (actors, theirs) in self.bundles.items()
-        }
-        wanted = sorted(keys.values())
+        keys = []
+        for group, actors, theirs in self.bundled:
+            key = [locals_[at] for at in actors]
+            for at in theirs:
+                queue = queues[at]
+                key.append(number[queue] if queue in number else number.setdefault(queue, len(number)))
+            keys.append((key, group))
+        keys.sort()
+        if all(one[0] != other[0] for one, other in pairwise(keys)):
+            orders = self.orders_by[tuple([group for _, group in keys])]
+        else:
+            wanted = [key for key, _ in keys]
+            of = {group: key for key, group in keys}
+            orders = [order for order in self.orders if [of[group] for group in order.members] == wanted]
         best: Any = None
-        for order in self.orders:
-            if [keys[group] for group in order.members] != wanted:
-                continue
-            placed = tuple(
-                [
-                    self.cast.actors[at].part.rename(locals_[source], seats) if seats is not None else locals_[source]
-                    for at, (source, seats) in enumerate(zip(order.actors, order.renamings, strict=True))
-                ]
-            )
+        for order in orders:
+            if order.is_same:
+                placed = locals_
+            else:
+                placed = tuple([locals_[source] for source in order.actors])
+                if order.shared:
+                    changed = list(placed)
+                    for at, part, seats in order.shared:
+                        changed[at] = part.rename(locals_[order.actors[at]], seats)
+                    placed = tuple(changed)
             if best is None or placed < best[0]:
                 best = (placed, order)
         placed, order = best
+        if order.is_same:
+            return config, order.groups
         return (placed, tuple([queues[at] for at in order.queues]), faulty), order.groups
 
     # -- traces ------------------------------------------------------------------------------------------------------
@@ -423,14 +466,16 @@ def _every_one_of(choices: list[list[Move]]) -> Iterator[list[Move]]:
 class _Order:
     """Clients that are alike in another order: where each group, actor and queue is taken from.
 
-    ``renamings[at]`` says what becomes of each seat of the actor; None if they keep their numbers.
+    ``shared`` are the actors whose seats are others then: (actor, its part, what becomes of each seat). ``is_same`` if
+    nothing moves.
     """
 
     members: tuple[int, ...]
     groups: tuple[int, ...]
     actors: tuple[int, ...]
     queues: tuple[int, ...]
-    renamings: tuple[tuple[int, ...] | None, ...]
+    shared: tuple[tuple[int, Part, tuple[int, ...]], ...]
+    is_same: bool
 
 
 def _bundles(cast: Cast) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -475,11 +520,10 @@ def _orders(cast: Cast) -> list[_Order]:
             for here, there in zip(by_group[place], by_group[groups[place]], strict=True):
                 actor_of[here] = there
         queue_of = list(range(2 * cast.links))
-        renamings: list[Any] = []
+        shared: list[tuple[int, Part, tuple[int, ...]]] = []
         for at, actor in enumerate(cast.actors):
             source = cast.actors[actor_of[at]]
             if actor.group >= 0:
-                renamings.append(None)
                 for seat in range(len(actor.queues)):
                     for one, other in zip(actor.queues[seat], source.queues[seat], strict=True):
                         queue_of[one] = other
@@ -490,6 +534,8 @@ def _orders(cast: Cast) -> list[_Order]:
                 if cast.actors[peer].group in members:
                     new_peer = actor_of.index(peer)
                     becomes[seat] = next(s for s, (other, _) in enumerate(actor.peers) if other == new_peer)
-            renamings.append(tuple(becomes) if becomes != list(range(len(becomes))) else None)
-        found.append(_Order(order, tuple(groups), tuple(actor_of), tuple(queue_of), tuple(renamings)))
+            if becomes != list(range(len(becomes))):
+                shared.append((at, actor.part, tuple(becomes)))
+        same = tuple(groups) == tuple(range(cast.groups))
+        found.append(_Order(order, tuple(groups), tuple(actor_of), tuple(queue_of), tuple(shared), same))
     return found

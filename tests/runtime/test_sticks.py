@@ -1,0 +1,55 @@
+"""A game in lines of text: our own clients play it to its end, and so does somebody who types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import pytest
+
+from machines.engine.table import Program
+from machines.library import load
+from runtime.arena import Seated, play
+from runtime.server import serve
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
+    return request.param, {}
+
+
+async def test_players_take_sticks_until_one_has_the_last() -> None:
+    spec = load("sticks", {"seats": "3..3", "again": "1000"})
+    seats = [Seated(name, "random", number) for number, name in enumerate(("ann", "bob", "cyd"))]
+
+    result = await play(spec, {}, seats, server="host", client="player", seed=1)
+
+    assert result.ended is not None
+    assert result.ended.value in ("ann", "bob", "cyd")
+    assert {outcome.value for outcome in result.players} == {result.ended.value}
+
+
+async def test_who_types_lines_is_told_what_will_not_do_and_wins() -> None:
+    spec = load("sticks", {"seats": "1..1", "sticks": "4"})
+    ports: list[int] = []
+    ended: list[Any] = []
+
+    async def host() -> None:
+        ended.append(await serve(Program(spec, "host", {}), "127.0.0.1", 0, on_listening=ports.append))
+
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(host)
+            while not ports:
+                await anyio.lowlevel.checkpoint()
+            async with await anyio.connect_tcp("127.0.0.1", ports[0]) as stream:
+                await stream.send(b"hello ann\r\ntake 3\ntake 9\ntake 1\n")
+                said = b""
+                while b"winner" not in said:
+                    said += await stream.receive()
+
+    assert said.decode().splitlines()[:5] == ["left 4", "taken 3 by ann", "left 1", "no unknown", "taken 1 by ann"]
+    assert said.decode().splitlines()[5:] == ["winner ann"]
+    assert ended[0].value == "ann"
