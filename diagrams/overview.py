@@ -170,6 +170,12 @@ class _Overview:
         line |= {"dir": "both", "edgetooltip": tip}
         upper, lower = (target, source) if back else (source, target)
         begins, finishes = ("normal", "none") if back else ("none", "normal")
+        if not rows and back:
+            # Through a mark beside the arrows that lead down, or it would end where one of those begins.
+            frame.node(name, "", shape="point", width="0.02", color=look.colour, tooltip=tip)
+            frame.edge(upper, name, arrowtail=begins, arrowhead="none", **line)
+            frame.edge(name, lower, arrowtail="none", arrowhead=finishes, **line)
+            return
         if not rows:
             frame.edge(upper, lower, arrowtail=begins, arrowhead=finishes, **line)
             return

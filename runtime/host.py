@@ -15,7 +15,7 @@ connections are closed, and other sessions go on.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from math import inf
 from typing import Any, Final, Protocol
@@ -24,6 +24,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from machines.effects import Ask, Cancel, Drop, Effect, Ended, Heard, Note, Pause, Resume, Send
+from machines.engine.frames import Told
 from machines.engine.session import Program, Session
 from runtime.clock import Clock
 from runtime.journal import FLUSH_SECONDS, Kind, Took, fault_text
@@ -31,6 +32,7 @@ from runtime.players import DecisionError, EndlessAnswer, Player, RawAnswer, Van
 from runtime.streams import Connection
 
 log = logging.getLogger("accord.session")
+property_log = logging.getLogger("accord.property")  # told even where the end of a session says all that failed
 
 # How long the end of a session waits for its last bytes to get out and its peers to close: each connection limits
 # itself (FLUSH_SECONDS, LINGER_SECONDS), this is the end of all patience.
@@ -65,6 +67,13 @@ class JournalWriter(Protocol):
         """Hand all lines so far to the operating system."""
 
 
+class PropertyMonitor(Protocol):
+    """What a host needs of `machines.exploring.properties.Monitor`."""
+
+    def fed(self, took: Iterable[Told], effects: Iterable[Effect]) -> list[str]:
+        """Take in what an input did; return what it broke."""
+
+
 class Host:
     """Runs one session. ``number`` tells sessions of one process apart, in the journal and the log.
 
@@ -76,9 +85,30 @@ class Host:
     open, or comes, counts as failed at once, so that a person does not sit at a prompt of a game that is over.
     """
 
-    __slots__ = ("_alarm", "_armed", "_clock", "_connections", "_flush_at", "_journal", "_misdeed", "_my", "_number",
-                 "_observe", "_over", "_player", "_questions", "_released", "_seed", "_tasks", "_unreleased", "ended",
-                 "name", "session")  # fmt: skip
+    __slots__ = (
+        "_alarm",
+        "_armed",
+        "_clock",
+        "_connections",
+        "_flush_at",
+        "_journal",
+        "_misdeed",
+        "_monitor",
+        "_my",
+        "_number",
+        "_observe",
+        "_over",
+        "_player",
+        "_questions",
+        "_released",
+        "_seed",
+        "_tasks",
+        "_unreleased",
+        "broken",
+        "ended",
+        "name",
+        "session",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -93,8 +123,11 @@ class Host:
         observe: Callable[[Effect], None] | None = None,
         seed: int = 0,
         my: Mapping[str, Any] | None = None,
+        monitor: PropertyMonitor | None = None,
     ) -> None:
         self.session = session
+        self.broken: list[str] = []  # what properties of the spec did not hold, in the order in which that was seen
+        self._monitor = monitor
         self.name = name
         self.ended: Ended | None = None
         self._clock = clock
@@ -183,6 +216,8 @@ class Host:
                 self._journal_failed(error)
             if self._flush_at == inf:
                 self._flush_at = now + FLUSH_SECONDS
+        if self._monitor is not None:
+            self._ask_properties(now, effects)
         self._carry_out(effects)
         self._set_alarm()
 
@@ -234,13 +269,27 @@ class Host:
             return
         if self._journal is not None:
             self._write(kind, now, effects, what)
+        if self._monitor is not None:
+            self._ask_properties(now, effects)
         self._carry_out(effects)
         self._set_alarm()
 
-    def _write(self, kind: Kind, now: float, effects: Sequence[Effect], what: Mapping[str, Any]) -> None:
+    def _ask_properties(self, now: float, effects: Sequence[Effect]) -> None:
+        """Say which properties of the spec an input has broken; the session goes on, for it kept to its spec."""
+        assert self._monitor is not None, "there are properties"
+        for text in self._monitor.fed(self.session.took, effects):
+            self.broken.append(text)
+            property_log.error("%s: %s", self.name, text)
+            if self._journal is not None:
+                self._write("property", now, (), {"why": text}, took=())
+
+    def _write(
+        self, kind: Kind, now: float, effects: Sequence[Effect], what: Mapping[str, Any], took: Took | None = None
+    ) -> None:
         assert self._journal is not None, "there is a journal to write to"
         try:
-            self._journal.write(kind, now, self.session.took, effects, session=self._number, **what)
+            took = self.session.took if took is None else took
+            self._journal.write(kind, now, took, effects, session=self._number, **what)
         except Exception as error:
             self._journal_failed(error)
         if self._flush_at == inf:
@@ -474,7 +523,8 @@ def open_host(
     make: Callable[..., Session] = Session,
 ) -> Host:
     """Return a host with a new session of a role; see `Host`. ``make`` is the session's class."""
-    watch = player is not None or observe is not None
+    monitor = _monitor_of(program)
+    watch = player is not None or observe is not None or monitor is not None
     session = make(program, seed=seed, my=my or {}, watch=watch)
     name = f"{program.role.name} {number}" if number else program.role.name
     return Host(
@@ -488,7 +538,18 @@ def open_host(
         observe=observe,
         seed=seed,
         my=my,
+        monitor=monitor,
     )
+
+
+def _monitor_of(program: Program) -> PropertyMonitor | None:
+    """Return what asks the properties of the spec that speak of this role only; None if there are none."""
+    if not program.spec.properties:
+        return None
+    from machines.exploring.properties import Monitor  # a spec without properties need not wait for all it imports
+
+    monitor = Monitor(program.spec, program.role.name)
+    return monitor if monitor.properties else None
 
 
 def _said(error: Exception) -> str:

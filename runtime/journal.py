@@ -9,11 +9,11 @@ r"""The journal of a run: JSON Lines, one for each input of a session, enough to
 
 ``t`` is the stamp the session was given, in seconds of a monotone clock; its start came at the date in the first line.
 ``in`` is start, connect, bytes, lost, tick, answer or failed; or fault, where the runtime itself failed and gave the
-session up, for the reason ``why``. ``s`` numbers the session of a role that runs one for
-each connection; it is left out for the first. ``raw`` is what came, byte for byte: text if it is UTF-8, else
-``{"b64": ...}``. ``took`` lists the transitions (machine, state, event, destination), ``out`` the effects in short
-form, ``lag`` how many seconds after the stamp the loop came to handle the input, if that is a millisecond or more: a
-busy host shows there.
+session up, for the reason ``why``; or property, where the line before it broke a property of the spec, told in ``why``.
+``s`` numbers the session of a role that runs one for each connection; it is left out for the first. ``raw`` is what
+came, byte for byte: text if it is UTF-8, else ``{"b64": ...}``. ``took`` lists the transitions (machine, state, event,
+destination), ``out`` the effects in short form, ``lag`` how many seconds after the stamp the loop came to handle the
+input, if that is a millisecond or more: a busy host shows there.
 
 Lines are written in batches, at most FLUSH_SECONDS late and at once when a session ends. A torn last line, from a
 host that died, is passed over when the journal is read.
@@ -49,7 +49,7 @@ READ_BYTES_MAX: Final = 1 << 28  # 256 MiB: what a journal may have to be read, 
 NESTED_MAX: Final = 200  # Lists in lists of one line; a message has 64 at the most.
 LAG_SECONDS_MIN = 0.001  # Below, the loop was on time, and a line is the shorter for not saying so.
 
-Kind = Literal["start", "connect", "bytes", "lost", "tick", "answer", "failed", "fault"]
+Kind = Literal["start", "connect", "bytes", "lost", "tick", "answer", "failed", "fault", "property"]
 Raw = str | dict[str, str]
 Took = Sequence[Told] | Sequence[Transition]
 

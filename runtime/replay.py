@@ -162,6 +162,9 @@ def again(recorded: Recorded, program: Program, *, watch: bool = False) -> Itera
     sessions: dict[int, Session] = {}
     over: set[int] = set()
     for number, line in enumerate(recorded.lines, start=2):
+        if line.kind == "property":  # what the line before it broke, seen by who looked on: no input
+            yield Replayed(number, line, [], [])
+            continue
         if line.session in over:
             raise ReplayError(f"line {number}: this session has ended before: a line was put in, or was changed")
         if line.kind == "fault":  # the runtime failed, not the session: there is nothing to be done again
@@ -210,7 +213,7 @@ def _fed(session: Session, line: Line) -> list[Effect]:
             return session.answer(_given(line.number), answer_of(line.value), line.t)
         case "failed":
             return session.answer_failed(_given(line.number), line.why or "", line.t)
-        case "fault":
+        case "fault" | "property":
             raise AssertionError("a fault is no input")
 
 

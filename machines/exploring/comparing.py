@@ -63,13 +63,16 @@ def compare(
     if apart:
         return Comparison(changes, apart, None, None)
     numbers = tuple(clients)
-    servers = [role for role in new.roles if not new.connects.get(role)]
-    others = [role for role in new.roles if new.connects.get(role)]
-    mixed = []
-    for server, client in ((new, old), (old, new)):
-        specs = {**dict.fromkeys(servers, server), **dict.fromkeys(others, client)}
-        mixed.append(explore(server, promises, clients=numbers, queue=queue, most=most, specs=specs))
-    return Comparison(changes, "", *mixed)
+    verdicts = [
+        explore(server, promises, clients=numbers, queue=queue, most=most, specs=mixed(server, client))
+        for server, client in ((new, old), (old, new))
+    ]
+    return Comparison(changes, "", *verdicts)
+
+
+def mixed(server: Spec, client: Spec) -> dict[str, Spec]:
+    """Return which spec each role runs: those that connect to nobody that of the server, all others the client's."""
+    return {role: client if server.connects.get(role) else server for role in server.roles}
 
 
 def _apart(old: Spec, new: Spec) -> str:

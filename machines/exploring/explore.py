@@ -96,9 +96,11 @@ def explore(
                 found["A505", role] = Finding("A505", text, max(numbers), ())
     if promised:
         assumed.setdefault(f"the rules keep their promises: {'; '.join(sorted(promised))}")
+    silent = _never_taken(spec, specs or {}, taken, max(numbers)) if not beyond and not found else []
     notes = [
         f"{message} may come too late: {role} has ended, or closed the connection" for message, role in sorted(unread)
     ]
+    notes.extend(silent)
     return Verdict(
         numbers,
         queue,
@@ -109,6 +111,29 @@ def explore(
         tuple(notes),
         tuple(reduced),
     )
+
+
+_OF_FAULTS = (".invalid", ".timeout", ".closed")  # need not happen where all keep to the protocol and the network works
+
+
+def _never_taken(spec: Spec, specs: Mapping[str, Spec], taken: set[int], clients: int) -> list[str]:
+    """Return a note for each branch that no run takes, if there were clients enough to tell."""
+    if not _fill(specs, spec, clients):
+        return []
+    found: dict[str, None] = {}
+    for role in spec.roles:
+        for machine in specs.get(role, spec).roles[role].machines.values():
+            listed = [("always", machine.always.answers)] if machine.always is not None else []
+            listed.extend((state.name, state.answers) for state in machine.states.values())
+            choices = [(where, event, choice) for where, answers in listed for event, choice in answers.choices()]
+            choices.extend((state.name, ".then", state.then) for state in machine.states.values() if state.then)
+            for where, event, choice in choices:
+                for branch in all_branches(choice) if event not in _OF_FAULTS else ():
+                    if id(branch) not in taken:
+                        told = event.removeprefix(".")
+                        text = f"{branch.place}: {role} {machine.name}.{where} never takes this branch of {told}"
+                        found.setdefault(text)
+    return list(found)
 
 
 def _strange(spec: Spec) -> Iterator[str]:

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from machines.checks.checker import check as problems_of
-from machines.exploring.comparing import compare
+from machines.exploring.comparing import compare, mixed
 from machines.exploring.findings import PROVED, REFUTED, Verdict
 from machines.exploring.promises import PromiseError, promises_for
+from machines.exploring.replaying import confirmed
 from machines.library import load, rules_modules
 from machines.model import Spec
 from machines.problems import SpecError
-from runtime.commands.exploring import CLIENTS, LIMIT, QUEUE, Bounds, Clients, Limit, Queue, shown
+from runtime.commands.exploring import (
+    CLIENTS,
+    LIMIT,
+    QUEUE,
+    Bounds,
+    Clients,
+    Limit,
+    Queue,
+    decider,
+    seldom_collected,
+    shown,
+)
 from runtime.commands.faults import OK, PROBLEMS, UNDETERMINED, CommandError
 from runtime.commands.options import Json, Rules, are_modules, is_spec
 from runtime.commands.output import note, put, put_json
@@ -45,9 +58,15 @@ def diff(
         promises = {name: one for spec in specs for name, one in promises_for(spec, rules_modules(spec, rules)).items()}
     except PromiseError as error:
         raise CommandError(str(error)) from None
-    found = compare(
-        specs[0], specs[1], promises, clients=range(1, bounds.clients + 1), queue=bounds.queue, most=bounds.limit
-    )  # fmt: skip
+    with seldom_collected():
+        found = compare(
+            specs[0], specs[1], promises, clients=range(1, bounds.clients + 1), queue=bounds.queue, most=bounds.limit
+        )
+    found = replace(
+        found,
+        new_server=_replayed(found.new_server, specs[1], specs[0], rules),
+        old_server=_replayed(found.old_server, specs[0], specs[1], rules),
+    )
     pairs: tuple[tuple[str, Verdict | None], ...] = (
         ("a new server with old clients", found.new_server),
         ("an old server with new clients", found.old_server),
@@ -75,6 +94,13 @@ def diff(
     if found.state == REFUTED:
         return PROBLEMS
     return OK if found.state == PROVED else UNDETERMINED
+
+
+def _replayed(verdict: Verdict | None, server: Spec, client: Spec, rules: list[str]) -> Verdict | None:
+    """Return the verdict on a mixed pair with its findings marked: whether the real sessions do as the trace says."""
+    if verdict is None or not verdict.findings:
+        return verdict
+    return confirmed(verdict, server, rules_modules(server, rules), decider(client), mixed(server, client))
 
 
 def _sound(name: str, rules: list[str]) -> Spec:

@@ -25,7 +25,7 @@ QUEUE = exploring.QUEUE
 LIMIT = exploring.CONFIGURATIONS_MAX
 CLIENTS_MAX = 4  # with five no protocol that ships is through in a minute
 QUEUE_MAX = 8
-GARBAGE = 200_000  # objects made before Python looks for garbage among them: some 20 MB of them
+GARBAGE = 1_000_000  # objects made before Python looks for garbage among them: some 100 MB of them
 
 Clients = Annotated[int, Parameter(help=f"Try 1 to so many clients, up to {CLIENTS_MAX}; 0 looks at each role alone.")]
 Queue = Annotated[int, Parameter(help="How many messages may wait for one peer.")]
@@ -53,7 +53,7 @@ class Bounds:
 @contextmanager
 def seldom_collected() -> Iterator[None]:
     """Let Python look for garbage less often: an exploration makes much that stays, which it would look through anew
-    each time. A third of the time of `accord check` was spent on that.
+    each time. A third of the time went there.
     """
     before = gc.get_threshold()
     gc.set_threshold(GARBAGE)

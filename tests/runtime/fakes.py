@@ -136,6 +136,7 @@ def line_program(connects: tuple[str, ...] = (), per_connection: bool = False, c
     """Return what `serve` and `join` want to know of a program."""
     program = SimpleNamespace(
         role=SimpleNamespace(name="lines"),
+        spec=SimpleNamespace(properties=()),
         wire=Wire(framing="lines", connections_max=connections_max),
         connects=connects,
         per_connection=per_connection,

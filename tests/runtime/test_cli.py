@@ -503,6 +503,18 @@ def test_roles_that_do_not_fit_each_other_are_refuted_with_a_trace(accord: Run, 
     assert "refuted with" in err
 
 
+def test_a_property_that_a_game_breaks_is_told_and_its_journal_replays(accord: Run, tmp_path: Path) -> None:
+    spec, journal = tmp_path / "mute.yaml", tmp_path / "run.jsonl"
+    text = (Path(__file__).resolve().parents[1] / "specs" / "correct" / "ping-pong.yaml").read_text()
+    spec.write_text(f"{text}\nproperties:\n  mute: {{never: {{sends: PONG}}}}\n")
+
+    code, _, err = accord("play", str(spec), "--players", "1", "--seed", "2", "--journal", str(journal))
+
+    assert code == 0
+    assert "the property 'mute' does not hold: never sends PONG" in err
+    assert accord("replay", str(journal))[0] == 0
+
+
 def test_two_versions_are_compared(accord: Run, tmp_path: Path) -> None:
     old, new = tmp_path / "old.yaml", tmp_path / "new.yaml"
     old.write_text(DEAF)
@@ -514,6 +526,7 @@ def test_two_versions_are_compared(accord: Run, tmp_path: Path) -> None:
     assert code == 2
     assert "ASK has another body" in out
     assert "a new server with old clients:" in out
+    assert "confirmed by a replay" in out
 
 
 DEAF = """

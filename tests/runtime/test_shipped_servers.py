@@ -1,13 +1,15 @@
-"""Programs that others wrote speak to servers made of specs alone: Python's smtplib, the redis client."""
+"""Programs that others wrote speak to servers made of specs alone: Python's smtplib, aiosmtplib, the redis client."""
 
 from __future__ import annotations
 
+import asyncio
 import smtplib
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import aiosmtplib
 import anyio
 import pytest
 from anyio import to_thread
@@ -84,6 +86,20 @@ async def test_smtplib_delivers_mail(stock: bool) -> None:
     # smtplib ends the content with a line end before the dot, as the RFC has it
     assert [letter["content"] for letter in endings[0].value] == BODIES
     assert {letter["recipients"] for letter in endings[0].value} == {("bob@example", "cal@example")}
+
+
+async def test_another_client_delivers_mail_too(stock: bool) -> None:
+    async def deliver(port: int) -> list[Any]:
+        async with aiosmtplib.SMTP(hostname="127.0.0.1", port=port, timeout=10, start_tls=False) as client:
+            return [await client.sendmail("ann@example", ["bob@example"], body.encode()) for body in BODIES]
+
+    # It runs on asyncio alone, so it has a loop of its own on each backend.
+    async with serving("smtp", stock) as (port, endings):
+        said = await in_thread(lambda: asyncio.run(deliver(port)))
+        await until(lambda: bool(endings))
+
+    assert [refused for refused, _ in said] == [{}] * len(BODIES)
+    assert [letter["content"].rstrip("\n") for letter in endings[0].value] == [body.rstrip("\n") for body in BODIES]
 
 
 async def test_commands_out_of_order_are_refused_and_the_session_goes_on(stock: bool) -> None:
