@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from machines.effects import Drop as DropEffect
@@ -84,15 +85,8 @@ class Acting:
         loan = self.extra.loans.get(seat.number) if self.extra is not None else None
         return loan.to if loan is not None else None
 
-    def send(self, receivers: Any, message: str, value: Any) -> None:
-        """Send a message to a peer or to each of a list; it is encoded once. Those gone are skipped with a note."""
-        if type(receivers) is Peer:  # by far the most frequent
-            seat = self.seats[receivers.number]
-            if not (seat.lost or seat.dropped):
-                codec = self.program.codec
-                pack = codec.packs.get(message, codec.pack) if codec.packs else codec.pack
-                self.effects.append(SendEffect(receivers.number, pack(value), message))
-                return
+    def send(self, receivers: Any, message: str, value: Any, pack: Callable[[Any], bytes]) -> None:
+        """Send a message to a peer or to each of a list; it is packed once. Those gone are skipped with a note."""
         framed: bytes | None = None
         for peer in peers(receivers):
             seat = self.seats[peer.number]
@@ -100,8 +94,6 @@ class Acting:
                 self.effects.append(Note("info", f"{message} is not sent: the peer is gone", peer.number))
                 continue
             if framed is None:
-                codec = self.program.codec
-                pack = codec.packs.get(message, codec.pack)
                 framed = pack(value)
             self.effects.append(SendEffect(peer.number, framed, message))
 

@@ -203,10 +203,15 @@ class Frame:
         if calls is None:
             self.calls = [machine, count]
             return 0
+        first: int
+        if calls[0] == machine:  # most call but one
+            first = calls[1]
+            calls[1] = first + count
+            return first
         if machine not in calls[::2]:
             calls += (machine, 0)
         at = calls[::2].index(machine) * 2 + 1
-        first: int = calls[at]
+        first = calls[at]
         calls[at] = first + count
         return first
 
@@ -233,7 +238,7 @@ class Frame:
         """Yield the frames that this one waits for."""
         if self.child is not None:
             yield self.child
-        if self.loop is not None:
+        if isinstance(self.loop, ParallelLoop):
             yield from self.loop.running.values()
         if self.accepting is not None:
             yield from list(self.accepting.pending.values())
@@ -312,46 +317,49 @@ class Accepting:
         self.pending: dict[int, Frame] = {}
 
 
-_NONE_RUNNING: dict[int, Any] = {}  # shared by all loops that run one item after another; never written
-_NONE_DONE: set[int] = set()
-_NONE_PAST: list[frozenset[int]] = []
-_NO_BASE: list[Any] = []
-
-
 class Loop:
-    """The items of an ``each`` and how far it is.
+    """The items of an ``each`` and how far it is: one after another, if it is not a `ParallelLoop`."""
 
-    In parallel an item may start when every earlier item that shares a peer with it is done, and it sees the names as
-    its own past left them: ``past[i]`` holds the items that it comes after, directly or through others.
-    """
+    __slots__ = ("index", "items", "offset")
 
-    __slots__ = ("after", "base", "before", "done", "first", "index", "items", "offset", "past", "results", "running",
-                 "views", "width")  # fmt: skip
-
-    def __init__(self, items: tuple[Any, ...], width: int = 0, base: list[Any] = _NO_BASE) -> None:
+    def __init__(self, items: tuple[Any, ...]) -> None:
         self.items = items
-        self.width = width
         self.index = -1
         self.offset = 0  # the number of the first item's call
-        self.first = 0  # side by side, every item before it has been started
+
+
+_NO_VIEW: list[Any] = []
+
+
+class ParallelLoop(Loop):
+    """Items side by side, ``width`` of them at a time; ``base`` is what the names were on entry.
+
+    An item may start when every earlier item that shares a peer with it is done, and it sees the names as its own past
+    left them: ``past[i]`` holds the items that it comes after, directly or through others.
+    """
+
+    __slots__ = ("after", "base", "before", "done", "first", "past", "results", "running", "views", "width")
+
+    def __init__(self, items: tuple[Any, ...], width: int, base: list[Any]) -> None:
+        super().__init__(items)
+        self.width = width
+        self.first = 0  # every item before it has been started
         self.base = base
-        self.running: dict[int, Frame] = {} if width else _NONE_RUNNING
-        self.results: dict[int, Any] = {} if width else _NONE_RUNNING
-        self.done: set[int] = set() if width else _NONE_DONE
-        self.past: list[frozenset[int]] = [] if width else _NONE_PAST
-        self.before: list[frozenset[int]] = [] if width else _NONE_PAST  # those of its past that it follows directly
+        self.running: dict[int, Frame] = {}
+        self.results: dict[int, Any] = {}
+        self.done: set[int] = set()
+        self.past: list[frozenset[int]] = []
+        self.before: list[frozenset[int]] = []  # those of its past that it follows directly
+        last_with: dict[int, int] = {}
+        for index, item in enumerate(items):
+            peers = set(peers_in(item))
+            before = frozenset(last_with[peer] for peer in peers if peer in last_with)
+            self.before.append(before)
+            self.past.append(before.union(*(self.past[earlier] for earlier in before)))
+            last_with.update(dict.fromkeys(peers, index))
         # The names as an item that others follow saw them, and as its own result left them: each is folded once.
-        self.views: dict[int, list[Any]] = {} if width else _NONE_RUNNING
-        self.after: dict[int, list[Any]] = {} if width else _NONE_RUNNING
-        if width:
-            last_with: dict[int, int] = {}
-            for index, item in enumerate(items):
-                peers = set(peers_in(item))
-                before = frozenset(last_with[peer] for peer in peers if peer in last_with)
-                self.before.append(before)
-                self.past.append(before.union(*(self.past[earlier] for earlier in before)))
-                last_with.update(dict.fromkeys(peers, index))
-            self.views = dict.fromkeys(frozenset[int]().union(*self.before), _NO_BASE)
+        self.views: dict[int, list[Any]] = dict.fromkeys(frozenset[int]().union(*self.before), _NO_VIEW)
+        self.after: dict[int, list[Any]] = {}
 
     def startable(self) -> int | None:
         """Return the first item that may start now, or None."""

@@ -26,7 +26,7 @@ def cut(session: Session, seat: Seat) -> None:
     if session.program.frames:
         seat.more = not seat.deaf
         return
-    urgent = session.program.urgent[seat.role]
+    urgent = session.program.urgent.get(seat.role, ())
     framer = seat.framer
     inbox = seat.inbox
     wire = session.program.wire

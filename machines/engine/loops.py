@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from machines.engine.frames import SILENT_STEPS_MAX, TOO_SILENT, FailedError, Frame, Loop
+from machines.engine.frames import SILENT_STEPS_MAX, TOO_SILENT, FailedError, Frame, Loop, ParallelLoop
 from machines.engine.table import Node
 from machines.expressions.operations import LENGTH_MAX
 from machines.values import Range
@@ -24,19 +24,20 @@ def enter_each(tree: Tree, frame: Frame, node: Node) -> None:
     if isinstance(found, Range) and found.high - found.low >= LENGTH_MAX:
         raise FailedError(f"each over more than {LENGTH_MAX} items")
     items = tuple(found)
-    width = 0
-    if each.parallel is not None:
-        width = each.parallel(frame.slots)
-        if type(width) is not int or width < 1:
-            raise FailedError(f"parallel: {width!r} is not a whole number from 1 on")
-    frame.loop = Loop(items, width, frame.slots[:]) if width else Loop(items)
+    if each.parallel is None:
+        frame.loop = loop = Loop(items)
+        if node.run is not None:
+            loop.offset = frame.number_calls(node.run[0], len(items))
+        next_item(tree, frame, node, loop)
+        return
+    width = each.parallel(frame.slots)
+    if type(width) is not int or width < 1:
+        raise FailedError(f"parallel: {width!r} is not a whole number from 1 on")
+    frame.loop = loop = ParallelLoop(items, width, frame.slots[:])
     if node.run is not None:
-        frame.loop.offset = frame.number_calls(node.run[0], len(items))
-    if width:
-        tree.start_clocks(frame, node)  # side by side there is one clock, for all of them
-        start_items(tree, frame, node, frame.loop)
-    else:
-        next_item(tree, frame, node, frame.loop)
+        loop.offset = frame.number_calls(node.run[0], len(items))
+    tree.start_clocks(frame, node)  # side by side there is one clock, for all of them
+    start_items(tree, frame, node, loop)
 
 
 def next_item(tree: Tree, frame: Frame, node: Node, loop: Loop) -> None:
@@ -70,7 +71,7 @@ def next_item(tree: Tree, frame: Frame, node: Node, loop: Loop) -> None:
             loop.index = len(items)
 
 
-def start_items(tree: Tree, frame: Frame, node: Node, loop: Loop) -> None:
+def start_items(tree: Tree, frame: Frame, node: Node, loop: ParallelLoop) -> None:
     """Start as many items side by side as may run now; when all are done, fold and go on."""
     each = node.each
     assert each is not None, "only a loop has items"
@@ -100,7 +101,7 @@ def start_items(tree: Tree, frame: Frame, node: Node, loop: Loop) -> None:
         tree.run_then(frame)
 
 
-def seen_by(tree: Tree, frame: Frame, loop: Loop, index: int) -> list[Any]:
+def seen_by(tree: Tree, frame: Frame, loop: ParallelLoop, index: int) -> list[Any]:
     """Return the names as an item sees them: those on entry, with the results of its past folded in item order.
 
     Where all of its past up to one item is just what that item and its own past left, this is where it begins: so in
@@ -118,7 +119,7 @@ def seen_by(tree: Tree, frame: Frame, loop: Loop, index: int) -> list[Any]:
     return view
 
 
-def _left_by(tree: Tree, frame: Frame, loop: Loop, index: int) -> list[Any]:
+def _left_by(tree: Tree, frame: Frame, loop: ParallelLoop, index: int) -> list[Any]:
     """Return the names as an item that is done left them to those that follow it."""
     found = loop.after.get(index)
     if found is None:
@@ -129,12 +130,12 @@ def _left_by(tree: Tree, frame: Frame, loop: Loop, index: int) -> list[Any]:
     return found
 
 
-def fold(tree: Tree, frame: Frame, loop: Loop, indices: list[int]) -> None:
+def fold(tree: Tree, frame: Frame, loop: ParallelLoop, indices: list[int]) -> None:
     """Bind the results of items in the frame's own names, in item order."""
     fold_into(tree, frame.slots, frame, loop, indices)
 
 
-def fold_into(tree: Tree, slots: list[Any], frame: Frame, loop: Loop, indices: list[int]) -> None:
+def fold_into(tree: Tree, slots: list[Any], frame: Frame, loop: ParallelLoop, indices: list[int]) -> None:
     """Bind the results of items, in item order, as ``as`` says."""
     node = frame.node
     if node.bind is None or node.each is None:

@@ -97,7 +97,13 @@ class Session(Tree):
         seat = self.seats[number]
         if self.ended is None and not (seat.lost or seat.dropped or seat.deaf):
             if not seat.inbox and self._at_once(seat, chunk):
-                return self._done()
+                if self.extra is not None:
+                    return self._done()
+                self.settle()  # the rest is `_done`, for nearly all sessions
+                if self.ready or self.lonely:
+                    self._drain()
+                effects, self.effects = self.effects, []
+                return effects
             seat.framer.feed(chunk)
             inboxes.cut(self, seat)
             self.ready.append(seat)
@@ -111,24 +117,24 @@ class Session(Tree):
         holder = seat.holder
         if holder is None:
             return False
-        layer = holder.node.layer
+        node = holder.node
         program = self.program
-        if holder.node.kind != WAIT or program.urgent[seat.role]:
+        if node.kind != WAIT or seat.role in program.urgent:
             return False
         raw = seat.framer.glance(chunk)
         if raw is None:
             return False
-        only = layer.only.get(seat.role)
-        if only is not None and (len(raw) <= program.shallow_bytes or program.is_shallow(raw)):
-            reader, parse = only
+        layer = node.layer
+        if seat.role in layer.only and (len(raw) <= program.shallow_bytes or program.is_shallow(raw)):
+            (event, shape, places), parse = layer.only[seat.role]
             holes = parse(raw)
             if holes is not None:
                 if self.effects or self.steps:  # a clock has rung first
                     self._new_event(fresh=True)
                 if self.watch:
-                    self._report(seat, reader[1], holes)
-                if not self.fire(holder, layer, reader[0], seat.peer, None, reader[2], holes):
-                    self._fault(holder, ".invalid", seat, self._refused(reader[1].name, seat))
+                    self._report(seat, shape, holes)
+                if not self.fire(holder, layer, event, seat.peer, None, places, holes):
+                    self._fault(holder, ".invalid", seat, self._refused(shape.name, seat))
                 return True
         try:
             value = program.codec.decode(raw)
@@ -189,6 +195,12 @@ class Session(Tree):
     def took(self) -> list[Told]:
         """The transitions of the last input: (path of the machine's call, state, event, where it led)."""
         return [told(transition) for transition in self.transitions]
+
+    def parting(self, number: int) -> bool:
+        """Say whether a peer's connection may well end now: who hears it lists no message, and takes its loss."""
+        for _, layer in hearing.hearers(self, self.seats[number]):
+            return not layer.readers.get(self.seats[number].role) and ".closed" in layer.events
+        return False
 
     def where(self) -> str:
         """Say what the session waits for, for people."""

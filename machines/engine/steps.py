@@ -6,20 +6,32 @@ puts the slots back if one raises. Names are resolved here, once: to a slot, a s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import itemgetter
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
+from machines import model
+from machines.effects import Send as SendEffect
 from machines.expressions.evaluation import TOTAL, compile, fixed  # noqa: A004 (as in re.compile)
 from machines.library import rules_functions
-from machines.messages.bodies import MessageShape
-from machines.model import Binding, Call, Constant, Drop, Expression, Let, Name, Send, Sequence, Spec, Start, Step
+from machines.model import Binding, Call, Constant, Drop, Expression, Let, Name, Send, Spec, Start, Step
 from machines.values import FROZEN, Peer, Range, Rate, Record, freeze
 
 Slots = list[Any]
 Value = Callable[[Slots], Any]
 Action = Callable[[Slots], None]
+
+
+class Writer(NamedTuple):
+    """How a message is written: ``build`` makes its value of those of its ``holes``, ``pack`` the framed bytes of that.
+
+    Both raise Mismatch for what they cannot write.
+    """
+
+    holes: tuple[str, ...]
+    build: Callable[[Sequence[Any]], Any]
+    pack: Callable[[Any], bytes]
 
 
 class Scope:
@@ -213,7 +225,7 @@ def compile_start(start: Start, scope: Scope) -> Action:
     return begin
 
 
-def compile_send(send: Send, scope: Scope, shapes: Mapping[str, MessageShape], at_hand: Value | None) -> Action:
+def compile_send(send: Send, scope: Scope, writers: Mapping[str, Writer], at_hand: Value | None) -> Action:
     """Return the closure that sends. ``at_hand`` gives the peer that a bare ``send`` goes to."""
     if send.receivers is not None:
         receivers = scope.value(send.receivers)
@@ -221,28 +233,35 @@ def compile_send(send: Send, scope: Scope, shapes: Mapping[str, MessageShape], a
         receivers = at_hand
     else:
         raise LookupError(f"{send.place}: nobody is at hand; the checker should have said so")
-    actions = [_compile_message(call, scope, shapes, receivers) for call in send.messages]
+    actions = [_compile_message(call, scope, writers[call.path], receivers) for call in send.messages]
     return actions[0] if len(actions) == 1 else in_order(actions)
 
 
-def _compile_message(call: Call, scope: Scope, shapes: Mapping[str, MessageShape], receivers: Value) -> Action:
-    shape = shapes[call.path]
+def _compile_message(call: Call, scope: Scope, writer: Writer, receivers: Value) -> Action:
+    holes, build, pack = writer
     arguments = call.arguments
     if arguments is None:
-        arguments = tuple(Name(hole, call.place) for hole in shape.holes)
+        arguments = tuple(Name(hole, call.place) for hole in holes)
     name = call.path
-    pack = shape.build if name in scope.spec.frames else shape.pack  # frames are written of plain lists
     if not arguments:
-        constant = pack(())
+        constant = build(())
 
         def send_constant(slots: Slots) -> None:
-            slots[0].tree.send(receivers(slots), name, constant)
+            slots[0].tree.send(receivers(slots), name, constant, pack)
 
         return send_constant
-    values = scope.value(Sequence(arguments, call.place))
+    values = scope.value(model.Sequence(arguments, call.place))
 
     def send(slots: Slots) -> None:
-        slots[0].tree.send(receivers(slots), name, pack(values(slots)))
+        receiver = receivers(slots)
+        value = build(values(slots))
+        tree = slots[0].tree
+        if type(receiver) is Peer:  # by far the most frequent: `Acting.send` would do just this
+            seat = tree.seats[receiver.number]
+            if not (seat.lost or seat.dropped):
+                tree.effects.append(SendEffect(receiver.number, pack(value), name))
+                return
+        tree.send(receiver, name, value, pack)
 
     return send
 
@@ -261,7 +280,7 @@ def compile_drop(drop: Drop, scope: Scope) -> Action:
 
 
 def compile_steps(
-    steps: tuple[Step, ...], scope: Scope, shapes: Mapping[str, MessageShape], at_hand: Value | None
+    steps: tuple[Step, ...], scope: Scope, writers: Mapping[str, Writer], at_hand: Value | None
 ) -> Action | None:
     """Return one closure for steps in order, or None where there are none."""
     actions: list[Action] = []
@@ -272,7 +291,7 @@ def compile_steps(
             case Start():
                 actions.append(compile_start(step, scope))
             case Send():
-                actions.append(compile_send(step, scope, shapes, at_hand))
+                actions.append(compile_send(step, scope, writers, at_hand))
             case Drop():
                 actions.append(compile_drop(step, scope))
     if not actions:

@@ -20,8 +20,18 @@ from transitions.core import Event
 
 from machines.checks.flow import CALL_DEPTH_MAX, RoleFlow, all_branches, live_around
 from machines.checks.names import frame_names
-from machines.engine.steps import Action, Scope, Slots, Value, compile_bindings, compile_steps, duration, limit_of
-from machines.expressions.evaluation import compile_guard
+from machines.engine.steps import (
+    Action,
+    Scope,
+    Slots,
+    Value,
+    Writer,
+    compile_bindings,
+    compile_steps,
+    duration,
+    limit_of,
+)
+from machines.expressions.evaluation import compile_guard, unchecked
 from machines.expressions.spelling import walk
 from machines.messages.bodies import MessageShape, compile_message
 from machines.messages.recognition import INT_DIGITS, Parse
@@ -45,6 +55,7 @@ from machines.model import (
     Stay,
     Step,
 )
+from machines.values import FROZEN, freeze
 from machines.wire.codec import Codec
 from machines.wire.frames import PartsFramer
 from machines.wire.framing import Framer, make_framer
@@ -69,29 +80,35 @@ Reader = tuple[str, MessageShape, Places]  # event, how to recognise it, where i
 class LeanEvent(Event):
     """The event class of a table: guards in order, the first that holds acts, then the state changes."""
 
-    rows: dict[str, tuple[tuple[Guard | None, Action, str | None], ...]]
+    rows: dict[str, tuple[tuple[Guard | None, Guard | None, Action | None, str | None], ...]]
 
     def compile(self) -> None:
         """Take the rows over from the stock transitions; later additions would not be seen."""
-        found: dict[str, Any] = {
-            source: tuple(
-                (row.conditions[0].func if row.conditions else None, row.before[0], row.dest) for row in transitions
-            )
-            for source, transitions in self.transitions.items()
-        }
-        self.rows = found
+
+        def lean(row: Any) -> tuple[Guard | None, Guard | None, Action | None, str | None]:
+            guard = row.conditions[0].func if row.conditions else None
+            action = row.before[0]
+            return unchecked(guard), guard, None if action is _go_on else action, row.dest
+
+        self.rows = {source: tuple(map(lean, transitions)) for source, transitions in self.transitions.items()}
 
     def trigger(self, model: Any, slots: Slots) -> bool:
         """Take the first row of the model's state whose guard holds; return whether there was one.
 
         The stock method takes any arguments for its callbacks; ours get the slots, and passing just those is quicker.
         """
-        for guard, action, destination in self.rows[model._state]:
-            if guard is None or guard(slots):
+        for value_of, guard, action, destination in self.rows[model._state]:
+            if value_of is not None:
+                value = value_of(slots)
+                if value is False or (value is not True and not guard(slots)):  # it says what is wrong
+                    continue
+            if action is not None:
                 action(slots)
-                if destination is not None:
-                    model._state = destination
-                return True
+            else:
+                model.next = ENTER
+            if destination is not None:
+                model._state = destination
+            return True
         return False
 
 
@@ -133,7 +150,7 @@ class Node:
     """One compiled state."""
 
     __slots__ = ("accept", "asked", "awaits", "bind", "binds", "binds_then", "each", "entry", "kind", "layer",
-                 "moments", "name", "place", "run", "seconds", "state", "then", "timed", "timeless",
+                 "moments", "name", "place", "plain", "run", "seconds", "state", "then", "timed", "timeless",
                  "within")  # fmt: skip
 
     def __init__(self, name: str, kind: Kind, layer: Layer, place: str) -> None:
@@ -146,6 +163,7 @@ class Node:
         self.binds = True  # whether entering it may bind names, which a failure would have to take back
         self.binds_then = True  # whether what follows it may
         self.awaits: Value | None = None
+        self.plain = False  # it only awaits a peer, within a limit that is known beforehand, as most that wait do
         self.seconds: float | None = None  # the limit, if it is known beforehand, as nearly always
         self.within: Value | None = None  # what gives it otherwise
         self.moments: tuple[tuple[str, bool, Value], ...] = ()  # (event, repeats, how long)
@@ -257,17 +275,21 @@ class Program:
         self.shapes: dict[str, MessageShape] = {
             name: compile_message(message, spec.types) for name, message in spec.messages.items()
         }
+        self.writers: dict[str, Writer] = {}
+        for name, shape in self.shapes.items():
+            build = shape.build if name in spec.frames else shape.pack  # frames are written of plain lists
+            self.writers[name] = Writer(shape.holes, build, self.codec.packs.get(name, self.codec.pack))
         # A seat's role is the one we connected to; those who connect to us share one port and so one seat role.
         self.seat_roles: tuple[str, ...] = (*self.connects, *self.callers[:1])
         self.heard: dict[str, tuple[MessageShape, ...]] = {
             seat_role: tuple(self.shapes[m.name] for m in spec.messages.values() if self.may_hear(seat_role, m))
             for seat_role in self.seat_roles
         }
-        self.urgent: dict[str, tuple[MessageShape, ...]] = {
-            seat_role: tuple(
-                self.shapes[m.name] for m in spec.messages.values() if m.urgent and self.may_hear(seat_role, m)
-            )
-            for seat_role in self.seat_roles
+        urgent = {message.name for message in spec.messages.values() if message.urgent}
+        self.urgent: dict[str, tuple[MessageShape, ...]] = {  # of roles that have any
+            seat_role: tuple(shape for shape in shapes if shape.name in urgent)
+            for seat_role, shapes in self.heard.items()
+            if any(shape.name in urgent for shape in shapes)
         }
         # Why no session of it can be run, or nothing: the checker says so too, with the place.
         flow = RoleFlow(spec, self.role)
@@ -407,7 +429,7 @@ class _Builder:
         at_hand = self.partner()
         if state.awaits is not None:
             at_hand = scope.value(state.awaits)
-        node.entry = compile_steps(state.steps, scope, self.program.shapes, at_hand)
+        node.entry = compile_steps(state.steps, scope, self.program.writers, at_hand)
         node.binds = kind not in (PASS, WAIT) or _lets(state.steps)
         node.binds_then = state.then is None or any(_lets(branch.steps) for branch in all_branches(state.then))
         if state.awaits is not None:
@@ -418,6 +440,13 @@ class _Builder:
             node.seconds = self.known_seconds(state.within)
             node.within = self.seconds(state.within) if node.seconds is None else None
         node.moments = self.moments(state.answers)
+        node.plain = (
+            kind == WAIT
+            and state.ask is None
+            and node.awaits is not None
+            and node.seconds is not None
+            and not node.moments
+        )
         node.timed = kind == WAIT or state.within is not None or bool(node.moments)
         if state.run is not None:
             node.run = (state.run.path, self.arguments(state.run.arguments or ()))
@@ -505,7 +534,7 @@ class _Builder:
         """Add the rows of one choice; ``origin`` is the state that ``stay`` keeps."""
         for branch in choice.branches:
             guard = self.guard(branch)
-            action = compile_steps(branch.steps, self.scope, self.program.shapes, at_hand)
+            action = compile_steps(branch.steps, self.scope, self.program.writers, at_hand)
             then = branch.next
             match then:
                 case Goto():
@@ -515,7 +544,7 @@ class _Builder:
                     destination = None if source == origin else origin
                     self.rows.append((event, source, destination, guard, _asking(action, code)))
                 case Return():
-                    self.rows.append((event, source, END, guard, _returning(action, self.scope.frozen(then.value))))
+                    self.rows.append((event, source, END, guard, _returning(action, self.scope, then.value)))
                 case Choice():
                     self.hidden += 1
                     hidden = f"{origin}/{self.hidden}"
@@ -543,8 +572,14 @@ def _lets(steps: tuple[Step, ...]) -> bool:
     return any(isinstance(step, Let) for step in steps)
 
 
+def _go_on(slots: Slots) -> None:
+    slots[0].next = ENTER
+
+
 def _asking(action: Action | None, code: int) -> Action:
     if action is None:
+        if code == ENTER:
+            return _go_on
 
         def only_next(slots: Slots) -> None:
             slots[0].next = code
@@ -558,20 +593,15 @@ def _asking(action: Action | None, code: int) -> Action:
     return act
 
 
-def _returning(action: Action | None, value: Value) -> Action:
-    if action is None:
-
-        def only_return(slots: Slots) -> None:
-            frame = slots[0]
-            frame.result = value(slots)
-            frame.next = ENTER
-
-        return only_return
+def _returning(action: Action | None, scope: Scope, returned: Expression) -> Action:
+    value = scope.value(returned)
 
     def act(slots: Slots) -> None:
-        action(slots)
+        if action is not None:
+            action(slots)
         frame = slots[0]
-        frame.result = value(slots)
+        found = value(slots)
+        frame.result = found if type(found) in FROZEN else freeze(found)
         frame.next = ENTER
 
     return act

@@ -25,6 +25,7 @@ from machines.engine.frames import (
     FailedError,
     Frame,
     Moment,
+    ParallelLoop,
     Parked,
     Seat,
     Transition,
@@ -95,7 +96,7 @@ class Tree(Acting):
         ``event`` has its layer's prefix. What follows from the branch is queued for `settle`.
         """
         slots = frame.slots
-        saved = slots[:]
+        saved = slots.copy()
         state = frame._state
         mark = len(self.effects)
         if self.undoable:
@@ -105,10 +106,11 @@ class Tree(Acting):
         table = frame.table
         folded: list[Any] | None = None
         try:
-            if frame.loop is not None and frame.loop.results:
+            loop = frame.loop
+            if loop is not None and isinstance(loop, ParallelLoop) and loop.results:
                 # Whoever leaves a parallel loop half way keeps what its items have returned so far.
                 try:
-                    loops.fold(self, frame, frame.loop, sorted(frame.loop.results))
+                    loops.fold(self, frame, loop, sorted(loop.results))
                     folded = slots[:]
                 except BaseException as error:
                     if isinstance(error, KeyboardInterrupt) or not event.endswith(".failed"):
@@ -142,7 +144,14 @@ class Tree(Acting):
             return True
         self.transitions.append((frame.parent, table.name, frame.ordinal, state, event, node.name))
         if code == ENTER:
-            self.leave(frame)
+            if frame.node.plain and frame.extra is None:  # `leave`, for a plain wait
+                for seat in frame.hears:
+                    if seat.holder is frame:
+                        seat.holder = None
+                frame.hears = ()
+                frame.deadline = inf
+            else:
+                self.leave(frame)
             frame.node = node
             if node.kind == FINAL and frame.parked is None:
                 self._finish(frame)  # `settle` would do just that next
@@ -214,7 +223,8 @@ class Tree(Acting):
             self.failed(frame, error, f"after {state}")
             return
         self.transitions.append((frame.parent, frame.table.name, frame.ordinal, state, ".then", node.name))
-        self.leave(frame)
+        if frame.node.kind != PASS or frame.extra is not None:  # else nothing was begun that could be left
+            self.leave(frame)
         frame.node = node
         self.work.append(frame)
 
@@ -310,8 +320,9 @@ class Tree(Acting):
             self.abandon(child)
         if frame.loop is not None:
             loop, frame.loop = frame.loop, None
-            for child in list(loop.running.values()):
-                self.abandon(child)
+            if isinstance(loop, ParallelLoop):
+                for child in list(loop.running.values()):
+                    self.abandon(child)
         if frame.accepting is not None:
             accepting, frame.accepting = frame.accepting, None
             accept = frame.node.accept
@@ -392,6 +403,26 @@ class Tree(Acting):
             self.undoable.clear()
         self.speaker = None
         try:
+            if node.plain:
+                if node.entry is not None:
+                    node.entry(slots)
+                # What `start_clocks` and `register` do, in half the time: most that wait are plain.
+                self.serial = frame.serial = self.serial + 1
+                frame.deadline = deadline = self.now + node.seconds  # type: ignore[operator]
+                if deadline < self.earliest:
+                    self.earliest = deadline
+                frame.empty_told = False
+                peer = node.awaits(slots)  # type: ignore[misc]
+                plain = type(peer) is Peer and self.extra is None and not frame.hears
+                seat = self.seats[peer.number] if plain else None
+                if seat is None or seat.holder or seat.inbox or seat.more or seat.lost or seat.dropped or seat.deaf:
+                    self.register(frame, node, afresh=True)
+                else:
+                    seat.holder = frame
+                    frame.hears = (seat,)
+                if self.unheard:
+                    self.hear_more()
+                return
             if node.each is not None:
                 loops.enter_each(self, frame, node)
                 return
@@ -546,7 +577,7 @@ class Tree(Acting):
         frame.table = table
         frame.parent = parent
         frame.ordinal = ordinal
-        frame.slots = slots = table.blank[:]
+        frame.slots = slots = table.blank.copy()
         slots[0] = frame
         if arguments:
             slots[table.arguments] = arguments
@@ -590,7 +621,7 @@ class Tree(Acting):
         self.speaker = None
         try:
             loop = parent.loop
-            if loop is not None and loop.width:
+            if isinstance(loop, ParallelLoop):
                 index = frame.ordinal - loop.offset
                 del loop.running[index]
                 loop.done.add(index)
@@ -602,7 +633,7 @@ class Tree(Acting):
             if node.bind is not None:  # binds all its names or, where it raises, none
                 slots[parent.table.result_slot] = frame.result
                 node.bind(slots)
-            saved = slots[:]  # what was returned stays, whatever the next item does
+            saved = slots.copy()  # what was returned stays, whatever the next item does
             if loop is not None:
                 each = node.each
                 if each is not None and each.until is not None and each.until(slots):

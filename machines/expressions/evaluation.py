@@ -115,7 +115,13 @@ def _guarded(run: Evaluator, expression: Expression) -> Guard:
             return value
         raise EvaluationError(f"true or false is needed, not {kind_of(value)}", expression)
 
+    guard.__wrapped__ = run  # type: ignore[attr-defined]
     return guard
+
+
+def unchecked(guard: Guard | None) -> Guard | None:
+    """Return what gives a guard's value, boolean or not: for whoever looks at that himself."""
+    return getattr(guard, "__wrapped__", guard)
 
 
 # -- parts -----------------------------------------------------------------------------------------------------------
