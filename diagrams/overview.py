@@ -30,7 +30,7 @@ NAME_CHARACTERS = 32
 ARROW_CHARACTERS = 36
 LINES_MAX = 2
 CALL_RANKS = "2"  # a frame called stands this much lower: with 1, frames crowd beside each other, half as wide again
-SPACING = {"ranksep": "0.25", "nodesep": "0.25", "compound": "true"}
+SPACING = {"ranksep": "0.35", "nodesep": "0.25", "compound": "true"}
 EVENTS_MAX = 4  # lines at one arrow; the machine's own picture has them all
 
 
@@ -170,12 +170,6 @@ class _Overview:
         line |= {"dir": "both", "edgetooltip": tip}
         upper, lower = (target, source) if back else (source, target)
         begins, finishes = ("normal", "none") if back else ("none", "normal")
-        if not rows and back:
-            # Through a mark beside the arrows that lead down, or it would end where one of those begins.
-            frame.node(name, "", shape="point", width="0.02", color=look.colour, tooltip=tip)
-            frame.edge(upper, name, arrowtail=begins, arrowhead="none", **line)
-            frame.edge(name, lower, arrowtail="none", arrowhead=finishes, **line)
-            return
         if not rows:
             frame.edge(upper, lower, arrowtail=begins, arrowhead=finishes, **line)
             return

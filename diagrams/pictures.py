@@ -5,7 +5,7 @@
 Graphviz is C, is not made for threads, and its layout has no bound on time. It therefore lives in one child process
 that starts with the first picture, is asked for one at a time, and is killed when a picture takes too long. What
 Graphviz says on standard error never reaches the user's terminal: faults come back as PictureError, the rest is
-noise about fonts.
+noise about fonts. What the child does with a layout before it draws: ``laying``.
 """
 
 from __future__ import annotations
@@ -28,34 +28,9 @@ Format = Literal["svg", "png"]
 
 SECONDS_MAX = 30.0  # The largest picture of the shipped specs takes under half a second.
 DOT_BYTES_MAX = 4 << 20  # The largest of the shipped specs is under 64 KiB.
-HEADER = struct.Struct(">II")
+HEADER = struct.Struct(">II")  # as in ``laying.serve``
 
-# The child. Requests and answers are two lengths and two blocks of bytes each: format and DOT; fault and picture.
-CHILD = """
-import json, os, struct, sys, tempfile
-sys.path[:] = json.loads(sys.argv[1])
-requests, answers = sys.stdin.buffer, sys.stdout.buffer
-said = tempfile.TemporaryFile()
-os.dup2(said.fileno(), 2)
-import pygraphviz
-header = struct.Struct(">II")
-while len(head := requests.read(header.size)) == header.size:
-    kind, dot = (requests.read(length) for length in header.unpack(head))
-    said.seek(0)
-    said.truncate()
-    fault, picture = "", b""
-    try:
-        with pygraphviz.AGraph(string=dot.decode()) as graph:
-            picture = graph.draw(format=kind.decode(), prog="dot")
-    except Exception as error:
-        fault = f"{type(error).__name__}: {error}"
-    said.seek(0)
-    lines = said.read().decode(errors="replace").splitlines()
-    fault = " ".join([fault, *(line for line in lines if line.startswith("Error"))]).strip()
-    text = fault.encode(errors="replace")
-    answers.write(header.pack(len(text), len(picture)) + text + picture)
-    answers.flush()
-"""
+CHILD = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from diagrams.laying import serve; serve()"
 
 
 class PictureError(Exception):
@@ -105,7 +80,7 @@ class _Graphviz:
             self.close()
         if self._child is None:
             # -I keeps modules out of the current folder; the paths of this process are handed on instead.
-            paths = [path for path in sys.path if path]
+            paths = [*filter(None, sys.path), str(Path(__file__).resolve().parents[1])]
             command = [sys.executable, "-I", "-c", CHILD, json.dumps(paths)]
             self._child = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

@@ -16,7 +16,6 @@ and what is done (``! NAME → peer`` sent). Its look tells messages from time, 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 
@@ -51,11 +50,6 @@ NAME_LINES_MAX = 3
 TEXT_LINES_MAX = 5  # What is cut stands in full in the tooltip.
 DIAMOND_CHARACTERS_MAX = 16  # A diamond round a longer name is wider than the boxes beside it.
 ARROW_GAP = 5  # points between an arrow and its text
-LEAVING_CROWDED = 3  # With two, both leave below,
-LEAVING_CROWDED_LOW = 2  # unless the box is so low that an arrow to the side of it leaves at the side.
-LINES_LOW = 2
-NAME_PORT = "name"
-FOOT_PORT = "foot"
 LINE_PORT = "line"
 BLANK = "&#160;"
 
@@ -136,35 +130,11 @@ def _draw(
             row.attr(rank="same")
             row.node(identities[".start"])
             row.node(identities[".always"])
-    crowded = _crowded(drawn)
     back = backward(drawn)
-    low = {node.name for node in drawn.nodes if node.calls is None and len(node.lines) > 1 and _is_low(node)}
     for index, arrow in enumerate(drawn.arrows):
-        returns = index in back
-        source, target = identities[arrow.source], identities[arrow.target]
-        if returns and arrow.target in crowded:
-            target = f"{target}:{NAME_PORT}"
-        if returns and arrow.source in low & crowded:  # Arrows from above end at the middle of such a box's sides.
-            source = f"{source}:{FOOT_PORT}"
+        ends = identities[arrow.source], identities[arrow.target]
         look = paint.looks[index] if paint is not None else LOOKS[arrow.kind]
-        _draw_arrow(graph, arrow, look, (source, target), f"arrow{index + 1}", page, back=returns)
-
-
-def _crowded(drawn: Flow) -> frozenset[str]:
-    """The boxes that so many arrows leave that some do so at the sides.
-
-    There arrows that come back would end where others begin, so they are led to the name, further up.
-    """
-    leaving = Counter(arrow.source for arrow in drawn.arrows)
-    return frozenset(
-        node.name
-        for node in drawn.nodes
-        if node.kind == "state" and leaving[node.name] >= (LEAVING_CROWDED_LOW if _is_low(node) else LEAVING_CROWDED)
-    )
-
-
-def _is_low(node: Node) -> bool:
-    return len(node.lines) + sum(len(label.lines) for label in node.inside) <= LINES_LOW
+        _draw_arrow(graph, arrow, look, ends, f"arrow{index + 1}", page, back=index in back)
 
 
 def _identity(node: Node) -> str:
@@ -258,14 +228,9 @@ def _box_table(node: Node, *, pale: bool) -> str:
 
 
 def _part(lines: Sequence[Line], *, pale: bool) -> str:
-    """Rows of a box between two rules; the row of the name and the last can be aimed at."""
+    """Rows of a box between two rules."""
     rows = ['<TR><TD HEIGHT="2"></TD></TR>']
-    for line in lines:
-        port = f' PORT="{NAME_PORT}"' if line.voice is Voice.NAME else ""
-        port = f' PORT="{FOOT_PORT}"' if not port and line is lines[-1] else port
-        for piece in _set([line], BOX_CHARACTERS, margin=BLANK, pale=pale):
-            rows.append(f'<TR><TD ALIGN="LEFT"{port}>{piece}</TD></TR>')
-            port = ""
+    rows += _rows(_set(lines, BOX_CHARACTERS, margin=BLANK, pale=pale))
     return "".join([*rows, rows[0]])
 
 

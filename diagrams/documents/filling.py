@@ -82,9 +82,11 @@ def _part(words: list[str], number: int, load: Callable[[str], Spec]) -> Iterato
         name, role, machine = of
         spec = load(name)
         if role not in spec.roles:
-            raise FillError(f"line {number}: {name} has no role {role!r}: {near(role, spec.roles)}")
+            hint = near(role, spec.roles) or f"there is {', '.join(spec.roles)}"
+            raise FillError(f"line {number}: {name} has no role {role!r}: {hint}")
         if machine not in spec.roles[role].machines:
-            hint = near(machine, spec.roles[role].machines)
+            named = spec.roles[role].machines
+            hint = near(machine, named) or f"there is {', '.join(named)}"
             raise FillError(f"line {number}: the role {role} of {name} has no machine {machine!r}: {hint}")
         told = scenario(spec, role, machine)
         yield ""

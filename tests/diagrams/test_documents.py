@@ -357,6 +357,8 @@ def test_tables_of_a_document_can_be_parts_of_another(what: str) -> None:
         (one("chart games"), r"line 2: 'chart games' is not one of"),
         (one("chart games servr turn"), r"line 2: games has no role 'servr': did you mean 'server'"),
         (one("chart games server tun"), r"line 2: the role server of games has no machine 'tun': did you mean 'turn'"),
+        (one("chart games xyz turn"), r"line 2: games has no role 'xyz': there is server, client$"),
+        (one("chart games server xyz"), r"line 2: the role server of games has no machine 'xyz': there is main, "),
         ("<!-- accord: types games -->\nx", r"line 1: this part has no <!-- accord: end -->"),
         ("<!-- accord: types games -->\n" * 2, r"line 2: the part that begins in line 1 has no"),
         ("x\n<!-- accord: end -->", r"line 2: <!-- accord: end --> ends nothing"),
