@@ -7,7 +7,8 @@ For each mutant (`benchmarks.mutating`), until something is found:
 1. the checks of one role, `machines.checks.checker`: caught by a code below A500
 2. the exploration with one, two and, where that is quick, three clients: a code A5xx. The role with the fault runs
    against the others as they were
-3. games in memory (`benchmarks.mutant_runs`), beside those without the fault: one fails, or it goes another way
+3. games in memory (`runtime.rehearsal`), with one seed: a code A6xx, as ``accord check --games 1`` tells it
+4. the same games beside those of the spec without the fault: one goes another way, which is what ``--baseline`` tells
 
 A mutant that nothing catches is the same protocol, or one that is missed. `EQUIVALENT` says of which kinds it is known
 that they are the same, and why; of the rest ``--missed`` prints each.
@@ -24,7 +25,6 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final, Literal, get_args
 
-from benchmarks.mutant_runs import Table
 from benchmarks.mutating import OPERATORS, Mutant, mutants
 from machines.checks.checker import check
 from machines.exploring.explore import explore
@@ -32,6 +32,8 @@ from machines.exploring.findings import UNDETERMINED
 from machines.exploring.promises import promises_for
 from machines.library import load, rules_modules, shipped
 from machines.model import Spec
+from runtime.rehearsal.baseline import Games, changes, kept
+from runtime.rehearsal.games import Course, House
 
 MOST = 45
 QUICK = 12
@@ -39,15 +41,34 @@ CONFIGURATIONS_MAX = 20_000
 CLIENTS = ((1, 2), (3,))  # the second only where the first finds nothing, and comes to no more than
 FEW = 300  # configurations
 
-By = Literal["checks", "exploration", "run fails", "other course", "equivalent", "undetermined", "nothing"]
+By = Literal["checks", "exploration", "games", "baseline", "equivalent", "nothing"]
 BY: Final[tuple[By, ...]] = get_args(By)
 
-# Of those that nothing catches: (spec, where, what) as patterns, and why they are the same protocol. What can be seen
-# to be the same without knowing the protocol is not made in the first place: `benchmarks.mutating`.
+# Of those that nothing catches: (spec, role, where, what) as patterns, and why they are the same protocol. What can be
+# seen to be the same without knowing the protocol is not made in the first place: `benchmarks.mutating`.
 EQUIVALENT: Final = (
-    ("santorini-official", "*.pausing (.invalid)", "*", "nobody is awaited there, so no message is invalid"),
-    ("smtp", "server.main (*)", "no 'drop'", "the session returns at once, and that closes its one connection"),
-    ("trains-official", "server.tell_end.*", "no 'drop'", "nothing follows but the end, which closes all connections"),
+    ("santorini-official", "*", "*.pausing (.invalid)", "*", "nobody is awaited there, so no message is invalid"),
+    ("smtp", "server", "server.main (*)", "no 'drop'", "the session returns at once, and that closes its connection"),
+    ("trains-official", "*", "server.tell_end.*", "no 'drop'", "nothing follows but the end, which closes all"),
+    ("tsuro", "client", "wire", "no 'early'", "that of the wire is for peers that come to a role: nobody does here"),
+    ("sticks", "*", "host.turn.asked (TAKE)", "< is <=", "the branch before has taken =="),
+    ("sticks", "*", "host.turn.asked (TAKE)", "the second branch first", "== and < exclude one another"),
+    (
+        "sticks",
+        "*",
+        "host.turn.asked (.invalid)",
+        "to asked again, no return",
+        "its player is gone: the turn ends at once",
+    ),
+    ("sticks", "*", "host.sign_up.named", "no 'within'", "the door shuts as soon, and ends all sign-ups"),
+    ("redis", "*", "server.main.serving (COMMAND)", "the second branch first", "a verb is DEL or EXISTS"),
+    (
+        "redis",
+        "*",
+        "client.main.leaving (OK)",
+        "to deciding again*",
+        "the connection is closed: its player is not heard",
+    ),
 )
 
 
@@ -70,22 +91,23 @@ class Bench:
         self.most = most
         self.rules = rules_modules(spec)
         self.promises = promises_for(spec, self.rules)
-        self._table: Table | None = None
+        self._baseline: Games | None = None
 
     @property
-    def table(self) -> Table:
+    def baseline(self) -> Games:
         """The games of the spec, played once one is needed."""
-        if self._table is None:
-            self._table = Table(self.spec, self.rules)
-        return self._table
+        if self._baseline is None:
+            courses = [course for course, _ in House(self.spec, self.rules).games(1)]
+            self._baseline = kept(self.spec.protocol, 1, courses)
+        return self._baseline
 
-    def judge(self, mutant: Mutant, *, runs: bool = True) -> Fate:
-        """Say by what a mutant is caught; ``runs`` says whether games may be played to find out."""
+    def judge(self, mutant: Mutant, *, games: bool = True) -> Fate:
+        """Say by what a mutant is caught; ``games`` says whether they may be played to find out."""
         began = time.perf_counter()
-        by, told = self._judged(mutant, runs)
+        by, told = self._judged(mutant, games)
         return Fate(self.spec.protocol, mutant, by, tuple(sorted(set(told))), time.perf_counter() - began)
 
-    def _judged(self, mutant: Mutant, runs: bool) -> tuple[By, Iterable[str]]:
+    def _judged(self, mutant: Mutant, games: bool) -> tuple[By, Iterable[str]]:
         if problems := check(mutant.spec, self.rules):
             return "checks", (problem.code for problem in problems)
         unknown: list[str] = []
@@ -98,16 +120,27 @@ class Bench:
             unknown.extend(verdict.beyond if verdict.state == UNDETERMINED else ())
             if max(verdict.configurations) > FEW:
                 break
-        if runs:
-            difference, why = self.table.beside(mutant)
-            if difference == "fails":
-                return "run fails", (why,)
-            if difference == "goes another way":
-                return "other course", (why,)
-        for name, where, what, why in EQUIVALENT:
-            if name == self.spec.protocol and fnmatchcase(mutant.where, where) and fnmatchcase(mutant.what, what):
+        if games and (found := self._played(mutant)) is not None:
+            return found
+        for name, role, where, what, why in EQUIVALENT:
+            here = ((self.spec.protocol, name), (mutant.role, role), (mutant.where, where), (mutant.what, what))
+            if all(fnmatchcase(text, pattern) for text, pattern in here):
                 return "equivalent", (why,)
-        return ("undetermined", unknown) if unknown else ("nothing", ())
+        return "nothing", unknown
+
+    def _played(self, mutant: Mutant) -> tuple[By, Iterable[str]] | None:
+        """Return what its games show of a mutant: something wrong in one of them, or that one goes another way."""
+        try:
+            house = House(self.spec, self.rules, {mutant.role: mutant.spec})
+        except Exception as error:  # what the engine can not compile it refuses, in whatever way
+            return "games", (f"compiled: {error}",)
+        courses: list[Course] = []
+        for course, troubles in house.games(1):
+            if troubles:
+                return "games", (trouble.code for trouble in troubles)
+            courses.append(course)
+        other = changes(self.baseline, kept(self.spec.protocol, 1, courses))
+        return ("baseline", (other[0].scene,)) if other else None
 
 
 def judged(names: Sequence[str], seed: int, most: int | None) -> Iterator[Fate]:
@@ -152,15 +185,15 @@ def main() -> None:
     by_operator = [(one, [fate for fate in fates if fate.mutant.operator == one]) for one in OPERATORS]
     by_spec = [(one, [fate for fate in fates if fate.spec == one]) for one in dict.fromkeys(f.spec for f in fates)]
     print(*table(fates, by_operator, "operator"), "", *table(fates, by_spec, "spec"), sep="\n")
-    codes = Counter(code for fate in fates if fate.by in ("checks", "exploration") for code in fate.told)
+    codes = Counter(code for fate in fates if fate.by in ("checks", "exploration", "games") for code in fate.told)
     print("", "codes: " + ", ".join(f"{code} {count}" for code, count in codes.most_common()), sep="\n")
     real = [fate for fate in fates if fate.by != "equivalent"]
-    caught = [fate for fate in real if fate.by not in ("undetermined", "nothing")]
+    caught = [fate for fate in real if fate.by != "nothing"]
     print(f"caught: {len(caught)} of {len(real)} that are no equivalents, {100 * len(caught) / len(real):.1f} %")
     print(f"{sum(fate.seconds for fate in fates):.0f} s")
     if given.missed:
         for fate in fates:
-            if fate.by in ("undetermined", "nothing"):
+            if fate.by == "nothing":
                 print(f"{fate.spec}: {fate.mutant} [{fate.by}: {', '.join(fate.told)}] {fate.seconds:.1f} s")
 
 

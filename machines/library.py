@@ -15,6 +15,7 @@ import os
 import pkgutil
 import re
 import stat
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -217,14 +218,15 @@ class _Stack:
         if not named:
             self.problems.add(extends.place, "A113", "'extends' names no spec", "leave it out, or name one")
             return False
-        there = [self._named(one, folder, named) for one in named]  # all are looked for, so that all faults are told
+        times = Counter(one.text for one in named if isinstance(one, ScalarNode))
+        there = [self._named(one, folder, times) for one in named]  # all are looked for, so that all faults are told
         return all(there)
 
-    def _named(self, wanted: Node, folder: Path | None, beside: Sequence[Node]) -> bool:
+    def _named(self, wanted: Node, folder: Path | None, times: Mapping[str, int]) -> bool:
         path = _base(wanted, folder, self.problems)
         if path is None or not isinstance(wanted, ScalarNode):
             return False
-        if sum(isinstance(other, ScalarNode) and other.text == wanted.text for other in beside) > 1:
+        if times[wanted.text] > 1:
             self.problems.add(wanted.place, "A136", f"{wanted.text} is named twice", "name each file once")
             return False
         if path.resolve() in self._open:

@@ -2,7 +2,8 @@
 
 A check's docstring is the manual page of its code. What the reader tells has no function for each code, so its pages
 are the docstrings of modules that hold nothing else, each beside its reader: `reading.manual` (A1xx, A400),
-`messages.manual` and `expressions.manual` (A2xx), `exploring.manual` (A5xx). A page has this form, and a docstring may
+`messages.manual` and `expressions.manual` (A2xx), `exploring.manual` (A5xx). What games show (A6xx) is outside of the
+core: `runtime.manual` adds its pages to these. A page has this form, and a docstring may
 hold several:
 
     A999: what is wrong, in a sentence.
@@ -118,12 +119,21 @@ def pages() -> dict[str, Page]:
     found: dict[str, Page] = {}
     folder = resources.files("machines")
     for source in SOURCES:
-        for text in _docstrings(folder.joinpath(source).read_text(encoding="utf-8")):
-            for page in read_pages(text):
-                if page.code in found:
-                    raise PageError(f"{page.code} has two pages, one of them in {source}")
-                found[page.code] = page
+        for page in pages_in(folder.joinpath(source).read_text(encoding="utf-8")):
+            if page.code in found:
+                raise PageError(f"{page.code} has two pages, one of them in {source}")
+            found[page.code] = page
     return dict(sorted(found.items()))
+
+
+def pages_in(source: str) -> Iterator[Page]:
+    """Yield the pages in the docstrings of a module's text.
+
+    Raises:
+        PageError: a docstring begins like a page and is none.
+    """
+    for text in _docstrings(source):
+        yield from read_pages(text)
 
 
 def _docstrings(source: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ A problem has a place, a stable code, what is wrong, and a way out. The codes ar
     A3xx  how the machines hang together: names that may be unset, unreachable states, ambiguous messages
     A4xx  rules modules: missing, misspelt, called with the wrong number of arguments
     A5xx  what roles do together, found by exploring all their runs
+    A6xx  what happens in games that are played, with rules and players
 
 Each code has a page in the manual, see `machines.manual`.
 """
@@ -42,11 +43,28 @@ class Place:
         return Place(self.file, self.line, self.column + columns)
 
 
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where in the machines a problem stands, so that runs which come to it can be looked for.
+
+    ``state`` is empty in an ``always``. ``names`` are the messages or the names that it is of, ``example`` what is
+    either of two messages, as text, and ``events`` those that nothing answers.
+    """
+
+    role: str
+    machine: str
+    state: str
+    names: tuple[str, ...] = ()
+    example: str = ""
+    events: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
     """One fault: where, which, what, and what to do about it (``hint`` may be empty).
 
-    ``count`` is how many faults it stands for: more than one if it says how many of its code are not told.
+    ``count`` is how many faults it stands for: more than one if it says how many of its code are not told. ``spot`` is
+    set for those that a run can show.
     """
 
     place: Place
@@ -54,6 +72,7 @@ class Problem:
     text: str
     hint: str = ""
     count: int = 1
+    spot: Spot | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.place}: {self.code} {self.text}" + (f" ({self.hint})" if self.hint else "")
@@ -79,9 +98,9 @@ class Problems:
     _counts: Counter[str] = field(default_factory=Counter)
     _cut: dict[str, Place] = field(default_factory=dict)
 
-    def add(self, place: Place, code: str, text: str, hint: str = "") -> None:
+    def add(self, place: Place, code: str, text: str, hint: str = "", spot: Spot | None = None) -> None:
         """Note one fault."""
-        problem = Problem(place, code, text, hint)
+        problem = Problem(place, code, text, hint, spot=spot)
         if problem not in self.found:
             self.found[problem] = None
             self._counts[code] += 1
@@ -124,13 +143,15 @@ class Problems:
 
 
 def near(word: str, known: Iterable[str]) -> str:
-    """Return ``did you mean 'x'?`` for the known word most like ``word``, or the empty text.
+    """Return ``did you mean 'x'?`` for the known word most like ``word``, never itself, or the empty text.
 
     Of very many known words only the first NEAR_WORDS_MAX are looked at, and none that is longer than
     NEAR_LETTERS_MAX.
     """
     if len(word) > NEAR_LETTERS_MAX:
         return ""
-    looked_at = [other for other in islice(known, NEAR_WORDS_MAX) if len(other) <= NEAR_LETTERS_MAX]
+    looked_at = [
+        other for other in islice(known, NEAR_WORDS_MAX) if len(other) <= NEAR_LETTERS_MAX and other != word
+    ]
     matches = get_close_matches(word, looked_at, n=1, cutoff=0.6)
     return f"did you mean {matches[0]!r}?" if matches else ""

@@ -25,10 +25,12 @@ from machines.engine.frames import Frame
 from machines.engine.session import Program, Session
 from machines.model import Spec
 from runtime.client import Address, join
+from runtime.given_answers import GivenAnswers
 from runtime.host import JournalWriter
 from runtime.players import Arguments, Player, derived_seed, open_player
 from runtime.server import serve
 from runtime.streams import NetworkError
+from runtime.waiting import tell_of_waits
 
 if TYPE_CHECKING:
     from runtime.human import Terminal
@@ -180,26 +182,30 @@ async def play(
     observe: Callable[[Effect], None] | None = None,
     terminal: Terminal | None = None,
     pace: float = 0.0,
+    answers: Mapping[str, Any] = {},
+    tells_waits: bool = False,
 ) -> GameResult:
     """Play a game and return how it ended.
 
     ``server`` is the role whose session is the game, ``client`` the players' role. ``observe`` sees the effects of
     the server's session, ``journal`` its inputs. A server with a session for each connection has one for each player:
     ``observe`` then sees the player's number in ``seats`` as the peer, and the journal numbers the sessions.
-    ``terminal`` is where people are asked. Players wait ``pace`` seconds before each decision, for who watches.
+    ``terminal`` is where people are asked. Players wait ``pace`` seconds before each decision, for who watches. A
+    question that ``answers`` has is answered with that message, and nobody is asked. With ``tells_waits`` the log says
+    what is waited for when nothing happens for a while.
 
     Raises:
         PlayerKindError: a player cannot be made.
         NetworkError: loopback TCP does not work here.
     """
-    game = _Game(spec, rules, server, client)
+    game = _Game(spec, rules, server, client, tells_waits=tells_waits)
     began = time.monotonic()
     failed: Exception | None = None
     async with AsyncExitStack() as opened:
         players: dict[tuple[int, str], Player] = {}
         for index, seat in enumerate(seats):
             made = open_player(seat.kind, spec=spec, name=seat.name, seed=seat.seed, terminal=terminal)
-            player = await opened.enter_async_context(made)
+            player = GivenAnswers(await opened.enter_async_context(made), answers)
             for role in game.deciders():  # it hears the news of all of them
                 players[index, role] = Paced(player, pace) if pace and seat.kind != "human" else player
         async with anyio.create_task_group() as tasks:
@@ -219,7 +225,9 @@ async def play(
 
 
 class _Game:
-    def __init__(self, spec: Spec, rules: Mapping[str, ModuleType], server: str, client: str) -> None:
+    def __init__(
+        self, spec: Spec, rules: Mapping[str, ModuleType], server: str, client: str, *, tells_waits: bool
+    ) -> None:
         roles = dict.fromkeys((server, *spec.connects[client], client))
         self.programs = {role: Program(spec, role, rules) for role in roles}
         self.server = server
@@ -229,6 +237,7 @@ class _Game:
         self.clients: dict[int, Ended] = {}
         self.sessions: dict[int, Ended] = {}  # of a server with one for each connection, by the player's number
         self._changed = anyio.Event()
+        self._tells_waits = tells_waits
 
     def deciders(self) -> list[str]:
         """Return the roles that have a player for each client: the client, and those with a session for each."""
@@ -251,7 +260,8 @@ class _Game:
             if not self.programs[role].per_connection:
                 how: dict[str, Any] = {"seed": seed}
                 if role == self.server:
-                    how |= {"journal": journal, "observe": observe, "make_session": self._made, "game": True}
+                    made = partial(self._made, tasks)
+                    how |= {"journal": journal, "observe": observe, "make_session": made, "game": True}
                 shared[role] = await self._listen(tasks, self.programs[role], **how)
         for index, seat in enumerate(seats):
             addresses = dict(shared)
@@ -312,9 +322,11 @@ class _Game:
 
     async def _join(self, index: int, seat: Seated, addresses: Mapping[str, Address], player: Player) -> None:
         program = self.programs[self.client]
-        my = {"name": seat.name}
+        how: dict[str, Any] = {"seed": seat.seed, "my": {"name": seat.name}, "number": index + 1}
+        # Where all play one game, its session says it for all.
+        how["tells_waits"] = self._tells_waits and self.programs[self.server].per_connection
         try:
-            ended = await join(program, addresses, player, seed=seat.seed, my=my, number=index + 1)
+            ended = await join(program, addresses, player, **how)
         except NetworkError as error:
             # The port is given up once the session has ended, and that is told when its last bytes are out.
             with anyio.move_on_after(CLIENTS_SECONDS):
@@ -329,9 +341,11 @@ class _Game:
         self.sessions[index] = ended
         self._change()
 
-    def _made(self, *arguments: Any, **named: Any) -> WatchedSession:
+    def _made(self, tasks: TaskGroup, *arguments: Any, **named: Any) -> WatchedSession:
         self.session = WatchedSession(*arguments, **named)
         self.session.changed = self._change
+        if self._tells_waits:
+            tasks.start_soon(tell_of_waits, self.session, self.server)
         return self.session
 
     def _change(self) -> None:

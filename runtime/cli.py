@@ -22,7 +22,8 @@ _HELP = (
     "One YAML file runs, checks and draws a TCP protocol.\n\n"
     "SPEC is the name of a shipped protocol (see accord list) or a path to a YAML file. Results go to standard output, "
     "log and progress to standard error; every command takes --json.\n\n"
-    "Exit codes: 0 all is well; 1 the run failed; 2 a spec has problems or an argument is wrong; 3 undetermined; "
+    "Exit codes: 0 all is well; 1 the run failed, or a client was turned away; 2 a spec has problems or an argument is "
+    "wrong; 3 undetermined, as a check that met a bound, or a replay of a journal without its end; "
     "4 a port is in use or nobody listens there; 130 ended by Ctrl-C; 141 nobody reads standard output any more."
 )
 

@@ -14,6 +14,7 @@ from runtime.clock import make_clock, warn_of_lag
 from runtime.host import JournalWriter, open_host
 from runtime.players import Player
 from runtime.streams import CannotConnectError, Connection, NetworkError, connect
+from runtime.waiting import tell_of_waits
 
 Address = tuple[str, int]
 """A host's name or number, and a port."""
@@ -28,6 +29,8 @@ async def join(
     my: Mapping[str, Any] | None = None,
     journal: JournalWriter | None = None,
     observe: Callable[[Effect], None] | None = None,
+    on_turned_away: Callable[[str, str], None] | None = None,
+    tells_waits: bool = False,
     number: int = 0,
     stock: bool = False,
     make_session: Callable[..., Session] = Session,
@@ -37,6 +40,10 @@ async def join(
     ``addresses`` has one for each role of ``program.connects``. ``player`` answers the session's questions and hears
     its messages. ``number`` tells this session from others of the process in the journal and the log. The rest is as
     for `runtime.server.serve`.
+
+    ``on_turned_away`` is told the role, and why if the network says so, where it ended the connection before the player
+    had heard anything, and that was not what the spec waited for: its seats are taken, or its game is over. With
+    ``tells_waits`` the log says what is waited for when nothing happens for a while.
 
     Raises:
         CannotConnectError: a role can't be reached, or has no address.
@@ -59,7 +66,13 @@ async def join(
         )
         try:
             host.start(connections)
-            return await host.over()
+            if tells_waits:
+                tasks.start_soon(tell_of_waits, host.session, host.name)
+            ended = await host.over()
+            if host.turned_away is not None and on_turned_away is not None:
+                seat, why = host.turned_away
+                on_turned_away(program.connects[seat], why)
+            return ended
         finally:
             await host.release()
             warn_of_lag(clock, host.name)

@@ -91,6 +91,7 @@ class Host:
         "_clock",
         "_connections",
         "_flush_at",
+        "_heard",
         "_journal",
         "_misdeed",
         "_monitor",
@@ -108,6 +109,7 @@ class Host:
         "ended",
         "name",
         "session",
+        "turned_away",
     )  # fmt: skip
 
     def __init__(
@@ -127,6 +129,10 @@ class Host:
     ) -> None:
         self.session = session
         self.broken: list[str] = []  # what properties of the spec did not hold, in the order in which that was seen
+        # With a player: which of those we connected to, by seat, ended the connection before any message was heard, and
+        # why, if the network says so. None as long as nobody has.
+        self.turned_away: tuple[int, str] | None = None
+        self._heard = False  # a message of anybody
         self._monitor = monitor
         self.name = name
         self.ended: Ended | None = None
@@ -226,6 +232,8 @@ class Host:
             return
         now = self._clock.stamp()
         log.info("%s: peer %d: its connection ended%s", self.name, seat, f": {why}" if why else "")
+        if self._turns_away(seat):
+            self.turned_away = (seat, why)
         self._input("lost", now, partial(self.session.lose, seat, now), {"peer": seat, "why": why or None})
         if self._observe is not None:
             self._show(Note("info", f"closed: {why or 'it hung up'}", seat))
@@ -236,6 +244,15 @@ class Host:
             for number, scope in tuple(self._questions.items()):
                 scope.cancel()
                 self._failed_to_answer(number, self._why_alone())
+
+    def _turns_away(self, seat: int) -> bool:
+        """Whether the loss of a peer is that of one who would not have us, as far as can be told from here.
+
+        Not where its end is what the spec waits for: a client that says good-bye, and nothing else is to come.
+        """
+        if self._player is None or self._heard or self._misdeed:
+            return False
+        return seat < len(self.session.program.connects) and not self.session.parting(seat)
 
     def _is_alone(self) -> bool:
         """Whether nothing that the session says can reach anybody any more."""
@@ -354,6 +371,7 @@ class Host:
                 if number in self._questions:
                     self._questions[number].cancel()
             case Heard(_, message, holes):
+                self._heard, self.turned_away = True, None
                 if self._player is not None:
                     try:
                         self._player.heard(message, holes)

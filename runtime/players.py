@@ -6,7 +6,7 @@
     human                     a person at the terminal (`runtime.human`)
     random                    answers with any of the messages and any values that fit (`runtime.random_player`)
     example                   answers every question with an example of the message: for a first look at a spec
-    silent malformed gone infinite   never answers; sends no JSON; hangs up; never stops: to see a server cope
+    silent malformed gone infinite   never answers; sends no message; hangs up; never stops: to see a server cope
 
 A strategy is a class made with ``(name, seed)``. It has a method for each question, called with the question's values
 in order, in a worker thread; it returns ``(message, {hole: value})`` or the message's JSON body. If it has a method
@@ -120,7 +120,7 @@ class Silent:
 class Misdoer:
     """Answers every question with the same misdeed."""
 
-    def __init__(self, misdeed: RawAnswer | EndlessAnswer | Vanish) -> None:
+    def __init__(self, misdeed: EndlessAnswer | Vanish) -> None:
         self.misdeed = misdeed
 
     async def decide(
@@ -263,14 +263,11 @@ _GENERIC: Mapping[str, str] = {
     "random": "any message that may answer, with any values that fit its types, legal or not; goes by the seed",
     "example": "answers with an example of the first message that may answer, always the same, legal or not",
     "silent": "never answers",
-    "malformed": "answers with bytes that are no JSON",
+    "malformed": "answers with bytes that are no message: no JSON, or where messages are text, no UTF-8",
     "gone": "hangs up at the first question",
     "infinite": "answers with a JSON list that never ends",
 }
-_MISDEEDS: Mapping[str, RawAnswer | EndlessAnswer | Vanish] = {
-    # Neither JSON nor, for framings that cut by lines, more than one message. The length framing reads the first four
-    # bytes as a size of half a gigabyte.
-    "malformed": RawAnswer(b"!}{no JSON\n"),
+_MISDEEDS: Mapping[str, EndlessAnswer | Vanish] = {
     "gone": Vanish(),
     # 4 KiB every 10 ms reaches the usual limit of 1 MiB a message within 3 s, and does not starve the loop.
     "infinite": EndlessAnswer(b"[0", b",0" * 2048, 0.01, 64 << 20),
@@ -366,6 +363,10 @@ def _generic(kind: str, spec: Spec, seed: int) -> Player:
             return Silent()
         case "example":
             return Example(spec)
+        case "malformed":
+            from runtime.malformed_player import MalformedPlayer
+
+            return MalformedPlayer(spec)
         case "random":
             from runtime.random_player import RandomPlayer
 

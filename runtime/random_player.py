@@ -51,10 +51,16 @@ class RandomPlayer:
         self, question: str, arguments: tuple[tuple[str, Any], ...], messages: tuple[str, ...], seconds: float | None
     ) -> Any:
         """Return ``(message, {hole: value})``; the message's example if nothing else can be written."""
-        name = self._chance.choice(messages)
+        return self.drawn(self._chance.choice(messages), dict(arguments))
+
+    def heard(self, message: str, holes: dict[str, Any]) -> None:
+        """Nothing is noted."""
+
+    def drawn(self, name: str, given: Mapping[str, Any]) -> Any:
+        """Return an answer with a message; its holes may take values that are ``given`` by their names."""
         if name not in self._shapes:
             self._shapes[name] = compile_message(self._spec.messages[name], self._spec.types)
-        shape, given = self._shapes[name], dict(arguments)
+        shape = self._shapes[name]
         for _ in range(TRIES):
             drawn = {hole.name: self._hole(hole, given) for hole in self._spec.messages[name].holes}
             try:
@@ -63,9 +69,6 @@ class RandomPlayer:
                 continue
             return name, drawn
         return shape.example() if not shape.holes else (name, self._example(shape))
-
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
-        """Nothing is noted."""
 
     def _example(self, shape: MessageShape) -> dict[str, Any]:
         read = shape.read(shape.example())
@@ -79,34 +82,35 @@ class RandomPlayer:
                 return told
         if hole.optional and self._heads():
             return hole.default
-        return self._value(hole.type)
+        return self.value(hole.type)
 
     def _heads(self) -> bool:
         return self._chance.random() < 0.5
 
-    def _value(self, wanted: Type) -> Any:
+    def value(self, wanted: Type) -> Any:
+        """Return a value of a type."""
         chance = self._chance
         match wanted:
             case Named(name):
-                return self._value(self._spec.types[name].type)
+                return self.value(self._spec.types[name].type)
             case Enumeration(values):
                 return chance.choice(values)
             case Interval(low, high):
                 return chance.randint(low, high)
             case Exactly(items):
-                return tuple(map(self._value, items))
+                return tuple(map(self.value, items))
             case Repeated(item, low, high):
                 most = low + ITEMS_MORE_MAX if high is None else min(high, low + ITEMS_MORE_MAX)
-                return tuple([self._value(item) for _ in range(chance.randint(low, most))])
+                return tuple([self.value(item) for _ in range(chance.randint(low, most))])
             case Keyed(fields):
                 return {
-                    field.name: field.default if field.optional and self._heads() else self._value(field.type)
+                    field.name: field.default if field.optional and self._heads() else self.value(field.type)
                     for field in fields
                 }
             case MapOf(key, value):
-                return {self._value(key): self._value(value) for _ in range(chance.randint(0, ITEMS_MORE_MAX))}
+                return {self.value(key): self.value(value) for _ in range(chance.randint(0, ITEMS_MORE_MAX))}
             case Union(members):
-                return self._value(chance.choice(members))
+                return self.value(chance.choice(members))
             case Pattern():
                 return chance.choice(list(islice(compile_type(wanted, self._spec.types).samples(), TEXTS_MAX)))
             case Scalar(kind):

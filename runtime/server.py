@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from math import inf
 from typing import Any, Final
@@ -30,6 +31,20 @@ log = logging.getLogger("accord.network")
 ADDRESS_MAX: Final = 64  # what `accord serve` allows one address; the largest game that ships has 10 players
 
 
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """How far a server was when it was stopped.
+
+    ``connections`` counts all that were let in, whether they are still there or not; ``ended`` the sessions that had
+    come to their end, ``running`` those that had not. ``waited_for`` says where a session stood that takes in all.
+    """
+
+    connections: int
+    ended: int
+    running: int
+    waited_for: str
+
+
 async def serve(
     program: Program,
     host: str = "127.0.0.1",
@@ -44,6 +59,7 @@ async def serve(
     observe: Callable[[Effect], None] | None = None,
     on_listening: Callable[[int], None] | None = None,
     on_ended: Callable[[int, Ended], None] | None = None,
+    on_stopped: Callable[[Stopped], None] | None = None,
     address_max: float = inf,
     stock: bool = False,
     make_session: Callable[..., Session] = Session,
@@ -52,7 +68,7 @@ async def serve(
 
     A role with a session for each connection never returns: ``on_ended`` is told the number of each session, from 0,
     and how it ended; session n > 0 has a seed of its own, ``derived_seed(seed, n)``. When this is cancelled,
-    connections are still closed in good order, within CANCEL_DRAIN_SECONDS.
+    connections are still closed in good order, within CANCEL_DRAIN_SECONDS, and ``on_stopped`` is told how far it was.
 
     No one address may have more than ``address_max`` connections open, so that one machine cannot take all that the
     spec's ``connections_max`` allows; without it there is no such limit, as where all players are on one machine.
@@ -82,14 +98,16 @@ async def serve(
             log.info("%s listens on %s:%d", program.role.name, host, listener.port)
             if program.per_connection:
                 each = _SessionEach(make_host, connect, door, tasks, seed, on_ended, make_player)
-                await listener.serve(each.admit)
-                await anyio.sleep_forever()
+                with _told_if_stopped(on_stopped, each.progress):
+                    await listener.serve(each.admit)
+                    await anyio.sleep_forever()
             connections = await connect()
             only = make_host(seed=seed)
             try:
-                only.start(connections)
-                await listener.serve(partial(door.admit, only))
-                return await only.over()
+                with _told_if_stopped(on_stopped, lambda: Stopped(door.admitted, 0, 1, only.session.where())):
+                    only.start(connections)
+                    await listener.serve(partial(door.admit, only))
+                    return await only.over()
             finally:
                 await listener.close()
                 await only.release()
@@ -103,6 +121,17 @@ async def serve(
     return ended
 
 
+@contextmanager
+def _told_if_stopped(on_stopped: Callable[[Stopped], None] | None, progress: Callable[[], Stopped]) -> Iterator[None]:
+    """Tell how far a server was, if the block is cancelled."""
+    try:
+        yield
+    except anyio.get_cancelled_exc_class():
+        if on_stopped is not None:
+            on_stopped(progress())
+        raise
+
+
 class _Door:
     """Counts the connections of a listener and turns away those that are too many or too late."""
 
@@ -111,6 +140,7 @@ class _Door:
         self._address_max = address_max
         self._open: Counter[str] = Counter()  # by address
         self._turned_away = 0
+        self.admitted = 0  # since it listens
 
     def has_room(self, connection: Connection) -> bool:
         """Count a connection in, or turn it away."""
@@ -122,6 +152,7 @@ class _Door:
             self.turn_away(connection, f"{self._address_max} connections from {address} are open, which is the limit")
             return False
         self._open[address] += 1
+        self.admitted += 1
         return True
 
     def admit(self, host: Host, connection: Connection) -> None:
@@ -171,6 +202,11 @@ class _SessionEach:
         self._on_ended = on_ended
         self._make_player = make_player
         self._sessions = 0
+        self._ended = 0
+
+    def progress(self) -> Stopped:
+        """Say how far all the sessions are."""
+        return Stopped(self._door.admitted, self._ended, self._sessions - self._ended, "")
 
     def admit(self, connection: Connection) -> None:
         """Open a session for a connection, if there is room."""
@@ -205,7 +241,9 @@ class _SessionEach:
             else:
                 host.start([*others, connection])
                 connection.resume()
-            return await host.over()
+            ended = await host.over()
+            self._ended += 1
+            return ended
         finally:
             await host.release()
             self._door.released(connection)

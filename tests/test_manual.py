@@ -12,9 +12,11 @@ from machines.exploring.explore import explore
 from machines.library import load_text, rules_modules
 from machines.manual import FRAMES, SOURCES, Example, Page, PageError, pages, read_pages
 from machines.problems import SpecError
+from runtime.manual import pages as all_pages
 from tests.specs_reference.test_reference import BASES, SPECS, Block
 
 MACHINES = Path(__file__).resolve().parents[1] / "machines"
+RUNTIME = Path(__file__).resolve().parents[1] / "runtime"
 CODE = re.compile(r'"(A[1-9]\d\d)"')
 
 
@@ -52,13 +54,14 @@ def test_the_bad_example_is_refuted_for_that_and_the_mended_one_proved(page: Pag
 
 
 def test_every_code_that_is_told_has_a_page_and_no_other() -> None:
-    told = {code for path in MACHINES.rglob("*.py") for code in CODE.findall(path.read_text(encoding="utf-8"))}
+    files = [*MACHINES.rglob("*.py"), *RUNTIME.rglob("*.py")]
+    told = {code for path in files for code in CODE.findall(path.read_text(encoding="utf-8"))}
 
-    assert set(pages()) == told
+    assert set(all_pages()) == told
 
 
 def test_a_page_says_something_in_lines_that_fit() -> None:
-    for page in pages().values():
+    for page in all_pages().values():
         assert len(page.says) <= 118 - len(page.code), page.code
         assert page.why.endswith((".", ":")), page.code
         assert page.bad != page.mended, page.code

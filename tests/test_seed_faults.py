@@ -12,6 +12,7 @@ from machines.exploring.explore import explore
 from machines.exploring.findings import Verdict
 from machines.exploring.promises import promises_for
 from machines.library import load_text, rules_modules
+from runtime.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 LITERAL = sorted((ROOT / "tests" / "specs" / "literal").glob("*.yaml"))
@@ -71,6 +72,44 @@ def test_the_page_has_what_the_checker_says(section: str) -> None:
     assert command == f"$ accord check tests/specs/literal/{name}.yaml"
     assert lines == said_of((ROOT / "tests" / "specs" / "literal" / f"{name}.yaml").read_text(), name)
     assert set(re.findall(r"\*\*(A\d{3})\*\*", section)) == {line.split()[1] for line in lines}
+
+
+# What of each document is shown in play: the problem, and how sure the run to it is.
+IN_PLAY = {
+    "000": [("45:32: A302", "confirmed by a replay"), ("87:50: A301", "possible: a replay went another way")],
+    "001": [("52:54: A334", "confirmed by a replay")],
+    "002": [("56:7: A326", "confirmed by a replay")],
+    "003": [("74:23: A334", "confirmed by a replay"), ("78:25: A334", "possible: a replay went another way")],
+    "004": [("59:16: A334", "confirmed by a replay")],
+}
+
+
+def parts_of(lines: list[str]) -> list[list[str]]:
+    """Return the lines of a check, problem by problem."""
+    starts = [at for at, line in enumerate(lines) if line.startswith("tests/")]
+    return [lines[start:end] for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)]
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section[:3])
+def test_the_page_shows_each_fault_as_the_command_does(
+    section: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    name = section[:3]
+    shown = []
+    for told in re.findall(r"(?ms)^```txt\n(.*?)^```$", section):
+        command, *lines = told.splitlines()
+        assert main(command.removeprefix("$ accord ").split()) == 2
+        said = ["\n".join(part).rstrip() for part in parts_of(capsys.readouterr().out.splitlines())]
+        for part in re.split(r"(?m)^\.\.\.\n?", "\n".join(lines) + "\n"):
+            if part:
+                assert part.rstrip() in said, part
+                shown.append(part)
+
+    assert len(shown) == len(IN_PLAY[name])
+    for part, (problem, sure) in zip(shown, IN_PLAY[name], strict=True):
+        assert part.startswith(f"tests/specs/literal/{name}.yaml:{problem} ")
+        assert re.search(rf"(?m)^        .* clients; {sure}\)$", part)
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section[:3])

@@ -4,8 +4,9 @@
      ├─ elements: Message, Remark, Fragment (loop, alt, par, ref …) with operands that hold elements again
      └─ cases: drawings of their own for what may go wrong or come at any time
 
-``telling.scenario`` makes it of a machine of a spec, ``recording.scenario`` of a journal; ``layout`` gives it rows and
-columns, ``dot``, ``chart``, ``mermaid`` and ``plantuml`` write it.
+``telling.scenario`` makes it of a machine of a spec, ``recording.scenario`` of a journal, ``traced.scenario`` of a
+trace that the checker found; ``layout`` gives it rows and columns, ``dot``, ``chart``, ``mermaid`` and ``plantuml``
+write it.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from machines.checks.names import FUNCTIONS, bindings, frame_names, global_names
 from machines.checks.speakers import Speakers
 from machines.expressions.spelling import names
 from machines.model import Answers, Choice, Drop, Expression, Goto, Let, Machine, Return, Send, Start, State, Step
-from machines.problems import Place, Problems
+from machines.problems import Place, Problems, Spot
 
 Bound = frozenset[str]
 EVENT_NAMES = frozenset({"peer", "reason"})
@@ -321,7 +321,7 @@ class _Assignment:
         if name in use.bound:
             return
         if name not in self.bindable and name not in EVENT_NAMES:
-            self._unknown(use)
+            self._unknown(use, state)
             return
         key = (state or "always", name)
         if key in self.told:
@@ -339,9 +339,9 @@ class _Assignment:
         hint = (
             "a loop may have no item" if looped else "bind it in a state that every way passes, or make it a parameter"
         )
-        self.problems.add(use.place, "A302", text, hint)
+        self.problems.add(use.place, "A302", text, hint, self._spot(name, state))
 
-    def _unknown(self, use: Use) -> None:
+    def _unknown(self, use: Use, state: str | None) -> None:
         name = use.name
         if name == "result":
             text = "'result' is what a call returned: it is seen in the 'as' of that call only"
@@ -357,7 +357,11 @@ class _Assignment:
                 "bind it with 'let', 'as', 'each' or a hole, or make it a parameter; "
                 f"a text is written 'so' within the quotes of YAML: \"'{name}'\""
             )
-            self.problems.add(use.place, "A301", f"nothing is called {name!r} here", hint)
+            text = f"nothing is called {name!r} here"
+            self.problems.add(use.place, "A301", text, hint, self._spot(name, state))
+
+    def _spot(self, name: str, state: str | None) -> Spot:
+        return Spot(self.machine.role, self.machine.name, state or "", (name,))
 
     def _way_without(self, name: str, state: str | None) -> list[str]:
         """Return a shortest chain of states from the first to ``state`` (or an event of `always`) without the name."""

@@ -21,7 +21,6 @@ from machines.checks.flow import (
     all_steps,
     bound_on,
     lets,
-    live_around,
     machine_expressions,
     ways,
 )
@@ -219,7 +218,7 @@ def _check_live(flow: RoleFlow, machine: Machine, problems: Problems) -> None:
           asked: {return: names}
     """
     spec = flow.spec
-    around = live_around(flow, union=True)[machine.name]
+    around = flow.live_somewhere[machine.name]
     own = {binding.target for binding in machine.live}
     hint = "choose another name; a live value is written by 'let' and 'as'"
     for binding in machine.live:

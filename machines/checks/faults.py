@@ -12,7 +12,7 @@ from machines.checks.graph import called, is_never, setting_of
 from machines.checks.names import bindings
 from machines.expressions.spelling import show
 from machines.model import Answers, Binary, Constant, Expression, Item, Machine, Name, Sequence, State
-from machines.problems import Problems
+from machines.problems import Problems, Spot
 from machines.reading.outline import joined
 from machines.values import Range
 
@@ -79,7 +79,8 @@ def check_faults(flow: RoleFlow, problems: Problems) -> None:
                 text = f"the state {state.name!r} has no answer to {joined(map(repr, events), 'or')}"
                 text += f"{called(open_[events[0]])}: it would end the session of all"
                 word = "fault" if len(events) == 3 else events[0]
-                problems.add(state.place, "A326", text, f"answer it here or in an 'always': {word}: STATE")
+                spot = Spot(role.name, machine.name, state.name, events=tuple(events))
+                problems.add(state.place, "A326", text, f"answer it here or in an 'always': {word}: STATE", spot)
 
 
 def _faults(flow: RoleFlow, machine: Machine, state: State) -> tuple[str, ...]:

@@ -207,6 +207,7 @@ class RoleFlow:
                 self.pauses[name] = any(self.waits_in(state) for state in self.machines[name].states.values())
         self._arcs: dict[str, dict[str, tuple[Arc, ...]]] = {}
         self.live = live_around(self)
+        self.live_somewhere = live_around(self, union=True)
 
     def _reached(self) -> frozenset[str]:
         found: set[str] = set()

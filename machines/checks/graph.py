@@ -28,7 +28,7 @@ from machines.checks.flow import (
 )
 from machines.expressions.spelling import calls, names
 from machines.model import Answers, Choice, Constant, Expression, Goto, Machine, Name, State, Stay
-from machines.problems import Problems
+from machines.problems import Problems, Spot
 from machines.reading.outline import joined
 
 
@@ -378,10 +378,12 @@ def check_limits(flow: RoleFlow, problems: Problems) -> None:
             if state.accept is not None:
                 if state.accept.seats is not None:
                     text = f"the sign-up {state.name!r} has no time limit"
-                    problems.add(state.place, "A325", text, "add 'within', if only 'within: never'")
+                    spot = Spot(flow.role.name, machine.name, state.name)
+                    problems.add(state.place, "A325", text, "add 'within', if only 'within: never'", spot)
             elif kind(state) == "wait" and (way := unlimited.to(machine.name)):
                 text = f"the state {state.name!r} waits without a time limit{called(way)}"
-                problems.add(state.place, "A325", text, "add 'within', here or in an 'always', if only 'within: never'")
+                hint = "add 'within', here or in an 'always', if only 'within: never'"
+                problems.add(state.place, "A325", text, hint, Spot(flow.role.name, machine.name, state.name))
 
 
 def called(way: tuple[str, ...]) -> str:

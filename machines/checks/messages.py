@@ -12,7 +12,7 @@ Each function's docstring is the manual page of its code.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from machines.checks.flow import RoleFlow, all_steps, kind, machine_expressions
 from machines.expressions.spelling import names
@@ -35,7 +35,7 @@ from machines.model import (
     Verbatim,
     holes,
 )
-from machines.problems import Place, Problems
+from machines.problems import Place, Problems, Spot
 from machines.reading.outline import joined
 
 EXAMPLE_MAX = 60  # characters of an example value in a problem
@@ -362,6 +362,7 @@ class _Layer:
     where: str
     listed: Mapping[str, Place]
     heard: frozenset[str]
+    spot: Spot
 
 
 def check_recognition(flow: RoleFlow, likeness: Likeness, problems: Problems) -> None:
@@ -454,7 +455,7 @@ def check_recognition(flow: RoleFlow, likeness: Likeness, problems: Problems) ->
                 outer.setdefault(message, layer)
         around[name] = outer
         for state in machine.states.values():
-            _check_answers(flow, state, likeness, problems)
+            _check_answers(flow, machine, state, likeness, problems)
             inner, *behind = _layers(flow, machine, state)
             _check_layer(flow, inner, likeness, told, problems)
             for layer in behind:
@@ -469,7 +470,8 @@ def check_recognition(flow: RoleFlow, likeness: Likeness, problems: Problems) ->
 def _layers(flow: RoleFlow, machine: Machine, state: State) -> list[_Layer]:
     """Return the layer of a state and, if there is one, that of its machine's `always`."""
     where = f"the state {state.name!r} of {machine.name}"
-    found = [_Layer(where, messages_listed(flow, state.answers), roles_heard(flow, state))]
+    spot = Spot(flow.role.name, machine.name, state.name)
+    found = [_Layer(where, messages_listed(flow, state.answers), roles_heard(flow, state), spot)]
     if machine.always is not None:
         found.append(_always_layer(flow, machine))
     return found
@@ -478,7 +480,8 @@ def _layers(flow: RoleFlow, machine: Machine, state: State) -> list[_Layer]:
 def _always_layer(flow: RoleFlow, machine: Machine) -> _Layer:
     assert machine.always is not None, "only a machine with an always has its layer"
     listed = messages_listed(flow, machine.always.answers)
-    return _Layer(f"the 'always' of {machine.name}", listed, frozenset(flow.spec.peers_of(flow.role.name)))
+    spot = Spot(flow.role.name, machine.name, "")
+    return _Layer(f"the 'always' of {machine.name}", listed, frozenset(flow.spec.peers_of(flow.role.name)), spot)
 
 
 def messages_listed(flow: RoleFlow, answers: Answers) -> dict[str, Place]:
@@ -509,7 +512,8 @@ def _check_layer(
     for index, first in enumerate(listed):
         for second in listed[index + 1 :]:
             if _one_sender(flow, first, second, layer.heard):
-                _tell(first, second, layer.listed[second], f"{layer.where} expects both", likeness, told, problems)
+                where = f"{layer.where} expects both"
+                _tell(first, second, layer.listed[second], where, layer.spot, likeness, told, problems)
 
 
 def _check_layers(
@@ -524,7 +528,7 @@ def _check_layers(
         for second, layer in outer.items():
             if second != first and second not in inner.listed and _one_sender(flow, first, second, inner.heard):
                 where = f"{inner.where} expects the first, {layer.where} around it the second"
-                _tell(first, second, place, where, likeness, told, problems)
+                _tell(first, second, place, where, inner.spot, likeness, told, problems)
 
 
 def _one_sender(flow: RoleFlow, first: str, second: str, heard: frozenset[str]) -> bool:
@@ -537,6 +541,7 @@ def _tell(
     second: str,
     place: Place,
     where: str,
+    spot: Spot,
     likeness: Likeness,
     told: set[frozenset[str]],
     problems: Problems,
@@ -552,10 +557,11 @@ def _tell(
         return
     told.add(pair)
     text = f"{first} and {second} can not be told apart: {_either(both)}; {where}"
-    problems.add(place, "A334", text, "tell them apart by a fixed word, or receive them in different states")
+    spot = replace(spot, names=(first, second), example=_shown(both))
+    problems.add(place, "A334", text, "tell them apart by a fixed word, or receive them in different states", spot)
 
 
-def _check_answers(flow: RoleFlow, state: State, likeness: Likeness, problems: Problems) -> None:
+def _check_answers(flow: RoleFlow, machine: Machine, state: State, likeness: Likeness, problems: Problems) -> None:
     if state.ask is None:
         return
     messages = flow.spec.messages
@@ -569,12 +575,17 @@ def _check_answers(flow: RoleFlow, state: State, likeness: Likeness, problems: P
             if both is not None and not likeness.is_narrower(first, second):
                 text = f"the answers {first} and {second} can not be told apart: {_either(both)}"
                 place = state.answers.receive[second].place
-                problems.add(place, "A335", text, "tell them apart by a fixed word, or ask two questions")
+                spot = Spot(flow.role.name, machine.name, state.name, (first, second), _shown(both))
+                problems.add(place, "A335", text, "tell them apart by a fixed word, or ask two questions", spot)
+
+
+def _shown(both: Overlap) -> str:
+    text = str(both)
+    return text if len(text) <= EXAMPLE_MAX else text[: EXAMPLE_MAX - 1] + "…"
 
 
 def _either(both: Overlap) -> str:
-    text = str(both)
-    shown = text if len(text) <= EXAMPLE_MAX else text[: EXAMPLE_MAX - 1] + "…"
+    shown = _shown(both)
     return f"{shown} is either" if both.certain else f"that a value like {shown} is either could not be ruled out"
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from machines.exploring.abstract import Value
 from machines.exploring.outline import MachineOutline
@@ -32,33 +32,31 @@ class Round(Exception):  # noqa: N818 (the rules see to it that no run does this
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Something worth telling that happened within one step of a role."""
+    """Something worth telling that happened within one step of a role. ``taken``: what a message is misread as."""
 
     kind: str  # unexpected, early, illegal, misread, broken, unanswered, ignored
     text: str
     message: str = ""
     state: str = ""
     seat: int = -1
+    taken: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(NamedTuple):
     """A message goes out to a seat."""
 
     seat: int
     token: Token
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
+class Closed(NamedTuple):
     """A connection is closed once all before it is out. ``why``: dropped, door, over, failed."""
 
     seat: int
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What one input may lead to. ``fault`` is what went wrong on the way that was no fault of the protocol."""
 
     out: tuple[Sent | Closed, ...]

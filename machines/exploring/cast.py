@@ -30,10 +30,13 @@ class Actor:
 class Cast:
     """The actors of a spec with so many clients. ``specs`` gives a role another version of the spec."""
 
+    part: type[Part] = Part  # how a role is computed
+
     def __init__(
         self, spec: Spec, clients: int, promises: Mapping[str, Promise], specs: Mapping[str, Spec] | None = None
     ) -> None:
         self.spec = spec
+        self.clients = clients
         self.of = {role: (specs or {}).get(role, spec) for role in spec.roles}
         self.outlines = {role: RoleOutline(self.of[role], role, promises) for role in spec.roles}
         self.actors: list[Actor] = []
@@ -59,7 +62,7 @@ class Cast:
         parts: dict[str, Part] = {}
         for actor in self.actors:
             if actor.role not in parts:
-                parts[actor.role] = Part(self.outlines[actor.role], self._alike_for(actor.role), seats[actor.role])
+                parts[actor.role] = self.part(self.outlines[actor.role], self._alike_for(actor.role), seats[actor.role])
             actor.part = parts[actor.role]
         self.parts = parts
 

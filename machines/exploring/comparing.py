@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from machines.exploring.explore import CLIENTS, CONFIGURATIONS_MAX, QUEUE, explore
 from machines.exploring.findings import PROVED, REFUTED, UNDETERMINED, State, Verdict
+from machines.exploring.outline import is_renamed
 from machines.exploring.promises import Promise
 from machines.messages.bodies import MessageShape, compile_message
 from machines.messages.overlap import fits_within
@@ -87,11 +88,27 @@ def _apart(old: Spec, new: Spec) -> str:
     return ""
 
 
+def _renamed(old: Spec, new: Spec) -> dict[str, str]:
+    """Return the new names of messages that are called otherwise and have stayed the same."""
+    fresh = [name for name in new.messages if name not in old.messages]
+    found: dict[str, str] = {}
+    for name in old.messages:
+        if name not in new.messages:
+            same = [other for other in fresh if other not in found.values() and is_renamed(old, name, new, other)]
+            if same:
+                found[name] = same[0]
+    return found
+
+
 def _changes(old: Spec, new: Spec) -> Iterable[Change]:
+    renamed = _renamed(old, new)
     for name in dict.fromkeys((*old.messages, *new.messages)):
         before, after = old.messages.get(name), new.messages.get(name)
         if before is None:
-            yield Change(name, "is new")
+            if name not in renamed.values():
+                yield Change(name, "is new")
+        elif name in renamed:
+            yield Change(name, f"is called {renamed[name]} now, and the same on the wire")
         elif after is None:
             yield Change(name, "is there no more")
         else:

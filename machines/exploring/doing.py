@@ -36,7 +36,7 @@ from machines.exploring.calls import (
     Token,
 )
 from machines.exploring.resting import Resting
-from machines.model import Call, Choice, Drop, Expression, Goto, Let, Return, Send, Stay, Step
+from machines.model import Call, Choice, Drop, Expression, Goto, Let, Return, Send, Step
 
 
 class Doing(Resting):
@@ -74,21 +74,22 @@ class Doing(Resting):
                 self.fault = "limit"
                 continue
             self.taken.append(branch)
-            self._steps(branch.steps, call, seat, awaits)
-            match branch.next:
-                case Goto(state):
-                    self._leave(call)
-                    call.state = state
-                    self.work.append(call)
-                case Return(value):
-                    call.result = self._value(value, call)
-                    self._leave(call)
-                    self._finish(call)
-                case Choice():
-                    if not self._choose(call, branch.next, seat, awaits):
-                        raise Broken(f"no branch of the choice in line {branch.next.place.line} may be taken")
-                case Stay(again):
-                    self._stay(call, again=again)
+            if branch.steps:
+                self._steps(branch.steps, call, seat, awaits)
+            onward = branch.next
+            if isinstance(onward, Goto):
+                self._leave(call)
+                call.state = onward.state
+                self.work.append(call)
+            elif isinstance(onward, Return):
+                call.result = self._value(onward.value, call)
+                self._leave(call)
+                self._finish(call)
+            elif isinstance(onward, Choice):
+                if not self._choose(call, onward, seat, awaits):
+                    raise Broken(f"no branch of the choice in line {onward.place.line} may be taken")
+            else:
+                self._stay(call, again=onward.again)
             return True
         return False
 
@@ -104,14 +105,13 @@ class Doing(Resting):
             self._hear_seated(call)
 
     def _steps(self, steps: tuple[Step, ...], call: Running, seat: int | None, awaits: Expression | None) -> None:
-        look = self._looker(call)
         for step in steps:
             match step:
                 case Let(bindings):
                     values = [self._value(binding.value, call) for binding in bindings]
                     for binding, value in zip(bindings, values, strict=True):
                         if binding.field is None:
-                            call.env[call.outline.index[binding.target]] = value
+                            self._bind(call, binding.target, value)
                 case Send(receivers, messages):
                     if receivers is not None:
                         to = self.reckoner.receivers(self._value(receivers, call))
@@ -129,7 +129,7 @@ class Doing(Resting):
                             if self.seats[one] not in SILENT:
                                 self.out.append(Sent(one, token))
                 case Drop(peers):
-                    value = self.reckoner.value(peers, look)
+                    value = self._value(peers, call)
                     if value is not None:
                         for one in self.reckoner.receivers(value):
                             self._drop(one, "dropped")
@@ -140,7 +140,8 @@ class Doing(Resting):
         holes = self.outline.spec.messages[message.path].holes
         if not tracked:
             for argument in arguments or ():
-                self._value(argument, call)  # it may have no value at all
+                if id(argument) not in self.outline.idle:
+                    self._value(argument, call)  # it may have no value at all
             return (message.path, ())
         found = []
         for at, hole in enumerate(holes):
@@ -174,7 +175,8 @@ class Doing(Resting):
         call.hears = ()
         call.asked = False
         call.told_empty = False
-        call.fired = tuple(one for one in call.fired if one.startswith("always:"))
+        if call.fired:
+            call.fired = tuple(one for one in call.fired if one.startswith("always:"))
         call.loop = None
         if call.child is not None:
             child, call.child = call.child, None
@@ -241,7 +243,8 @@ class Doing(Resting):
             call.loop = ("list", items, -1) if type(items) is tuple else ("some", items)
             self._next_item(call)
             return
-        self._steps(state.steps, call, None, state.awaits)
+        if state.steps:
+            self._steps(state.steps, call, None, state.awaits)
         if what == "wait":
             call.asked = state.ask is not None
             call.told_empty = False
@@ -285,7 +288,10 @@ class Doing(Resting):
         outline = self.outline.machines[machine]
         env: list[Value] = [UNSET] * len(outline.names)
         env[: len(arguments)] = arguments
-        return Running(outline, outline.first, env, parent)
+        call = Running(outline, outline.first, env, parent)
+        for binding in outline.machine.live:
+            self._bind(call, binding.target, self._value(binding.value, call))
+        return call
 
     def _run(self, call: Running) -> None:
         run = call.model.run
@@ -321,7 +327,8 @@ class Doing(Resting):
                 if loop[0] == "some":
                     raise Impossible  # to skip some item is no more than not to have had it
                 continue
-            self._steps(state.steps, call, None, None)
+            if state.steps:
+                self._steps(state.steps, call, None, None)
             if state.run is not None:
                 return self._run(call)
             if each.until is not None and self.reckoner.holds(each.until, self._looker(call)):
@@ -349,7 +356,7 @@ class Doing(Resting):
             if "result" not in {binding.target for binding in state.bindings}:
                 parent.env[index["result"]] = before
             for binding, value in zip(state.bindings, values, strict=True):
-                parent.env[index[binding.target]] = value
+                self._bind(parent, binding.target, value)
         if parent.loop is None:
             self._then(parent)
             return

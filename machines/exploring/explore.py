@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from machines.checks.flow import all_branches
+from machines.checks.flow import RoleFlow, all_branches
 from machines.exploring.cast import Cast
 from machines.exploring.findings import Finding, Verdict
 from machines.exploring.independent import Company
@@ -50,10 +50,11 @@ def explore(
     reduced: dict[str, None] = {}
     company: Company | None = None  # once one client has been looked at
     numbers = tuple(clients)
+    graph: Graph | None = None
     seen = seen_roles(spec)
     if seen:
         queue = max(queue, QUEUE_SEEN)
-    for text in _strange(spec):
+    for text in strange(spec):
         beyond.setdefault(text)
     for number in numbers if not beyond else ():
         cast = Cast(spec, number, promises or {}, specs)
@@ -62,7 +63,8 @@ def explore(
             graph, judge = company.graph, company.judge
             reduced.setdefault(ONE_AT_A_TIME)
         else:
-            graph, judge = Graph(cast, queue, most, fewer=number - 1 in numbers), Watch(number, spec.properties)
+            fewer = graph if graph is not None and graph.cast.clients == number - 1 and not graph.beyond else None
+            graph, judge = Graph(cast, queue, most, fewer=fewer), Watch(number, spec.properties)
             graph.seen_roles = seen
             graph.build(judge)
             judge.finish(graph)
@@ -89,7 +91,7 @@ def explore(
         for sender, message, receiver in sorted(sent - read) if not found else ():
             text = f"{receiver} never reads {message}, which {sender} sends"
             found.setdefault(("A504", sender, message), Finding("A504", text, max(numbers), ()))
-        for role in spec.roles if not found and _fill(specs or {}, spec, max(numbers)) else ():
+        for role in spec.roles if not found and is_filled(specs or {}, spec, max(numbers)) else ():
             main = (specs or {}).get(role, spec).roles[role].machines["main"]
             if role not in returned and any(isinstance(branch.next, Return) for branch in _branches_of(main)):
                 text = f"no {role} ever comes to its end"
@@ -118,7 +120,7 @@ _OF_FAULTS = (".invalid", ".timeout", ".closed")  # need not happen where all ke
 
 def _never_taken(spec: Spec, specs: Mapping[str, Spec], taken: set[int], clients: int) -> list[str]:
     """Return a note for each branch that no run takes, if there were clients enough to tell."""
-    if not _fill(specs, spec, clients):
+    if not is_filled(specs, spec, clients):
         return []
     found: dict[str, None] = {}
     for role in spec.roles:
@@ -136,12 +138,15 @@ def _never_taken(spec: Spec, specs: Mapping[str, Spec], taken: set[int], clients
     return list(found)
 
 
-def _strange(spec: Spec) -> Iterator[str]:
+def strange(spec: Spec) -> Iterator[str]:
     """Yield what of a spec the exploration does not know."""
     for role in spec.roles.values():
+        around = RoleFlow(spec, role).live_somewhere
         for machine in role.machines.values():
-            if machine.live:
-                yield f"{role.name}: what 'live' values do is not explored"
+            if (machine.live or around[machine.name]) and any(
+                state.each is not None and state.each.parallel is not None for state in machine.states.values()
+            ):
+                yield f"{role.name}: what 'live' values do to machines side by side is not explored"
             if any(isinstance(step, Start) for step in _steps_of(machine)):
                 yield f"{role.name}: what machines do that 'start' begins is not explored"
 
@@ -153,7 +158,7 @@ def _steps_of(machine: Machine) -> Iterator[Step]:
         yield from branch.steps
 
 
-def _fill(specs: Mapping[str, Spec], spec: Spec, clients: int) -> bool:
+def is_filled(specs: Mapping[str, Spec], spec: Spec, clients: int) -> bool:
     """Whether so many clients are enough for every sign-up."""
     for role in spec.roles:
         whose = specs.get(role, spec)

@@ -31,18 +31,20 @@ State = Literal["proved", "refuted", "undetermined"]
 class Step:
     """One step of a trace: who does what, what it sends because of that, and where it is then.
 
-    ``kind`` is one of: connects, reads, decides, rings, dies. ``peer`` is whose message was read, or who connects;
-    ``message`` what was read or decided. ``sent`` are (receiver, message); ``closed`` whose connections it closes.
+    ``kind`` is one of: connects, reads, decides, rings, dies, misbehaves. ``peer`` is whose message was read, or who
+    connects; ``message`` what was read or decided, ``taken`` what it is read as, if as another. ``sent`` are
+    (receiver, message); ``closed`` whose connections it closes.
     """
 
     who: str
-    kind: Literal["connects", "reads", "decides", "rings", "dies"]
+    kind: Literal["connects", "reads", "decides", "rings", "dies", "misbehaves"]
     peer: str
     message: str
     does: str
     sent: tuple[tuple[str, str], ...]
     closed: tuple[str, ...]
     where: str
+    taken: str = ""
 
     def __str__(self) -> str:
         text = f"{self.who}: {self.does}"
@@ -84,13 +86,17 @@ class Finding:
         """Return the finding as a problem of its spec; ``otherwise`` is the place of one that has none."""
         return Problem(self.place or otherwise, self.code, self.text, self.hint)
 
-    def lines(self) -> list[str]:
-        """Return the finding for people, its trace numbered."""
+    @property
+    def sure(self) -> str:
+        """How many clients it takes, and whether a replay did the same."""
         state = {None: "possible", True: "confirmed by a replay", False: "possible: a replay went another way"}
         many = "1 client" if self.clients == 1 else f"{self.clients} clients"
-        sure = f"; {state[self.confirmed]}" if self.trace else ""
+        return f"{many}; {state[self.confirmed]}" if self.trace else many
+
+    def lines(self) -> list[str]:
+        """Return the finding for people, its trace numbered."""
         where = f"{self.place}: " if self.place is not None else ""
-        head = f"{where}{self.code} {self.text} ({many}{sure})"
+        head = f"{where}{self.code} {self.text} ({self.sure})"
         told = [head] + ([f"    {self.hint}"] if self.hint else [])
         return told + [f"    {at:>3} {step}" for at, step in enumerate(self.trace, start=1)]
 

@@ -69,6 +69,7 @@ class Company:
                 graph, judge = Graph(cast, queue, most), _Silent(1)
                 graph.others = {shared[0]: self._by_others}
                 graph.build(judge)
+                graph.others = {}  # it is asked no more
                 judge.finish(graph)
                 if graph.beyond or judge.found:
                     return

@@ -7,7 +7,7 @@ from typing import Any
 
 from machines.exploring.calls import Closed, Hit, Sent
 from machines.exploring.findings import Finding, Step
-from machines.exploring.parts import DEAD, NOT_STARTED
+from machines.exploring.parts import NOT_STARTED
 from machines.exploring.search import Config, Graph, Move
 from machines.problems import Place
 
@@ -38,20 +38,20 @@ class Judge:
     # -- asked of every move and every configuration -----------------------------------------------------------------
 
     def moved(self, graph: Graph, before: int, after: int, move: Move) -> None:
-        """Look at a move."""
+        """Look at a move that is loud."""
         for one in move.all():
             if one.next is None:
                 continue
             for hit in one.next.outcome.hits:
                 self._hit(graph, before, move, one, hit)
             actor = graph.cast.actors[one.actor]
-            if actor.part.rest(one.next.local).over == "":
+            if one.next.local in actor.part.over and actor.part.rest(one.next.local).over == "":
                 self.returned.add(actor.role)
 
     def seen(self, graph: Graph, at: int, moves: list[Move]) -> None:
         """Look at a configuration, whose moves are all there are."""
         config = graph.configs[at]
-        if config[2] or any(_is_fair(graph, config, move) for move in moves):
+        if config[2] or any(move.fair for move in moves):
             return
         if is_open(graph, config):
             return  # more may come
@@ -157,8 +157,7 @@ class Judge:
 
 
 def _is_over(graph: Graph, config: Config, at: int) -> bool:
-    local = config[0][at]
-    return local == DEAD or (local >= 0 and graph.cast.actors[at].part.rest(local).over is not None)
+    return config[0][at] in graph.cast.actors[at].part.over
 
 
 def _has_ended(graph: Graph, config: Config) -> bool:
@@ -169,19 +168,12 @@ def _has_ended(graph: Graph, config: Config) -> bool:
 
 def is_open(graph: Graph, config: Config) -> bool:
     """Whether a door is open: more clients may come than there are."""
-    return any(
-        actor.group < 0 and config[0][at] >= 0 and actor.part.rest(config[0][at]).door
-        for at, actor in enumerate(graph.cast.actors)
-    )
-
-
-def _is_fair(graph: Graph, config: Config, move: Move) -> bool:
-    """Whether a move is none of those that happen only if something goes wrong."""
-    if move.given == ("die",):
-        return False
-    if move.given[0] == "ring" and not move.given[1].meant:
-        return False
-    return all(one.next is None or not one.next.outcome.fault for one in move.all())
+    locals_ = config[0]
+    for at, part in graph.shared:
+        local = locals_[at]
+        if local >= 0 and (part.rests.get(local) or part.rest(local)).door:
+            return True
+    return False
 
 
 def _where(graph: Graph, config: Config) -> str:
@@ -200,17 +192,17 @@ def steps(graph: Graph, moves: list[tuple[int, Move, list[int]]]) -> list[Step]:
     """Return moves as steps for people."""
     found: list[Step] = []
     for _, move, who in moves:
-        name_of = _names(graph, who)
+        name_of = names_of(graph, who)
         if move.given == ("die",):
             found.append(Step(name_of[move.actor], "dies", "", "", "loses its connection", (), (), "dead"))
             continue
         for one in move.all():
             if one.next is not None:
-                found.append(_step(graph, one, name_of))
+                found.append(step_of(graph, one, name_of))
     return found
 
 
-def _names(graph: Graph, who: list[int]) -> list[str]:
+def names_of(graph: Graph, who: list[int]) -> list[str]:
     """Return the names of the actors where ``who[group]`` is the client that was there at first."""
     actors = graph.cast.actors
     by_group: dict[int, list[Any]] = {}
@@ -228,11 +220,12 @@ def _names(graph: Graph, who: list[int]) -> list[str]:
     return found
 
 
-def _step(graph: Graph, move: Move, name_of: list[str]) -> Step:
+def step_of(graph: Graph, move: Move, name_of: list[str]) -> Step:
+    """Return a move of one actor as a step; ``name_of`` has the actors' names."""
     assert move.next is not None, "it leads somewhere"
     actor = graph.cast.actors[move.actor]
     outcome = move.next.outcome
-    peer = message = ""
+    peer = message = taken = ""
     kind: Any = {"start": "connects", "connect": "connects", "read": "reads", "answer": "decides", "ring": "rings"}[
         move.given[0]
     ]
@@ -240,6 +233,9 @@ def _step(graph: Graph, move: Move, name_of: list[str]) -> Step:
     if move.given[0] == "read":
         peer = name_of[actor.peers[move.given[1]][0]]
         message = move.given[2][0] if type(move.given[2]) is tuple else ""
+        taken = next((hit.taken for hit in outcome.hits if hit.taken), "")
+        if taken:
+            does = f"reads as {taken}: {message}"
         does = f"{does} of {peer}"
         values = move.given[2][1] if type(move.given[2]) is tuple else ()
         if values:
@@ -253,7 +249,8 @@ def _step(graph: Graph, move: Move, name_of: list[str]) -> Step:
         does += ", which is not legal" if outcome.fault == "illegal" else ", once too often"
     sent = tuple((name_of[actor.peers[one.seat][0]], one.token[0]) for one in outcome.out if isinstance(one, Sent))
     closed = tuple(name_of[actor.peers[one.seat][0]] for one in outcome.out if isinstance(one, Closed))
-    return Step(name_of[move.actor], kind, peer, message, does, sent, closed, actor.part.rest(move.next.local).where)
+    where = actor.part.rest(move.next.local).where
+    return Step(name_of[move.actor], kind, peer, message, does, sent, closed, where, taken)
 
 
 def _value(value: Any) -> str:

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from machines.checks.flow import all_branches, kind
+from machines.checks.flow import RoleFlow, all_branches, all_steps, kind
 from machines.checks.names import frame_names
 from machines.exploring.abstract import FALSE, NUMBER_MAX, TRUE, Another, Flag, Value, lifted
+from machines.exploring.asking import Asking
 from machines.exploring.promises import Promise
 from machines.expressions.spelling import names
 from machines.messages.bodies import MessageShape, compile_message
-from machines.messages.overlap import narrower, overlap
+from machines.messages.overlap import fits_within, narrower, overlap
 from machines.model import (
     Answers,
     Binary,
     Branch,
+    Call,
     Choice,
     Constant,
     Drop,
@@ -54,13 +56,15 @@ _OF_EVENT: dict[str, Names] = {
 class MachineOutline:
     """One machine: its names, and for each state those that are still read while it rests there."""
 
-    def __init__(self, machine: Machine, spec: Spec) -> None:
+    def __init__(self, machine: Machine, spec: Spec, around: Names = _NONE) -> None:
         self.machine = machine
+        self.around = around  # the live values of machines around it: what they are is kept there
+        self.live = frozenset(binding.target for binding in machine.live)
         self.name = machine.name
         self.states = machine.states
         self.first = next(iter(machine.states))
         self.always = machine.always
-        listed = list(frame_names(machine, spec))
+        listed = list(frame_names(machine, spec, around))
         for name in ("result", "peer", "reason"):
             if name not in listed:
                 listed.append(name)
@@ -72,7 +76,10 @@ class MachineOutline:
         self.entered = self._flags(live.entry)
 
     def _flags(self, found: Mapping[str, Names]) -> dict[str, tuple[bool, ...]]:
-        return {state: tuple(name in names for name in self.names) for state, names in found.items()}
+        # Of live values it is others who read and write them.
+        return {
+            state: tuple(name in names or name in self.live for name in self.names) for state, names in found.items()
+        }
 
 
 class RoleOutline:
@@ -89,8 +96,16 @@ class RoleOutline:
         self.per_connection = bool(main.parameters)
         self.one_partner = (len(self.connects) == 1 and not self.callers) or (self.per_connection and not self.connects)
         self.settings: dict[str, Value] = {name: lifted(setting.value) for name, setting in spec.settings.items()}
-        self.machines = {name: MachineOutline(machine, spec) for name, machine in self.role.machines.items()}
+        around: Mapping[str, Names] = {}
+        if any(machine.live for machine in self.role.machines.values()):
+            around = RoleFlow(spec, self.role).live_somewhere
+        self.machines = {
+            name: MachineOutline(machine, spec, around.get(name, _NONE)) for name, machine in self.role.machines.items()
+        }
         self.tracked = tracked_holes(spec)
+        self.idle = idle_arguments(self.role, spec, self.tracked)
+        self.asking = Asking(self.role.machines, spec.messages, self.idle)
+        self.parting = frozenset(path for path, one in promises.items() if one.kind in ("some", "others"))
         self.asks_gone = "gone" in {call for machine in self.role.machines.values() for call in _paths(machine, spec)}
 
     def senders(self, seat: int) -> tuple[str, ...]:
@@ -113,6 +128,36 @@ def tracked_holes(spec: Spec) -> dict[str, dict[str, tuple[Value, ...]]]:
                     if hole.name in asked:
                         found[listed][hole.name] = _told_apart(hole.type, asked[hole.name], spec)
     return {message: {hole: values for hole, values in holes.items() if values} for message, holes in found.items()}
+
+
+def idle_arguments(role: Role, spec: Spec, tracked: Mapping[str, object]) -> frozenset[int]:
+    """Return the ids of those arguments of messages that need no value.
+
+    Nobody asks for what such a message carries, and they have a value whatever the data. So what a rule would answer
+    there makes no difference to any run, and which of its answers it was need not be told apart.
+    """
+    return frozenset(
+        id(argument)
+        for machine in role.machines.values()
+        for step in all_steps(machine)
+        if isinstance(step, Send)
+        for message in step.messages
+        if not tracked.get(message.path)
+        for argument in message.arguments or ()
+        if _has_value(argument)
+    )
+
+
+def _has_value(expression: Expression) -> bool:
+    """Whether an expression surely has a value."""
+    match expression:
+        case Name() | Constant():
+            return True
+        case Call(_, arguments):
+            return all(map(_has_value, arguments or ()))
+        case Binary("==" | "!=" | "in", left, right):
+            return _has_value(left) and _has_value(right)
+    return False
 
 
 def _told_apart(type_: Type, asked: list[Value], spec: Spec) -> tuple[Value, ...]:
@@ -310,6 +355,8 @@ class Alike:
         self._same = written is read
         self._shapes: dict[tuple[bool, str], MessageShape] = {}
         self._known: dict[tuple[str, str], bool] = {}
+        self._always: dict[tuple[str, str], bool] = {}
+        self._renamed: dict[tuple[str, str], bool] = {}
 
     def may_be(self, written: str, read: str) -> bool:
         """Whether something written as one message may be read as the other."""
@@ -330,6 +377,26 @@ class Alike:
             )
         return self._known[key]
 
+    def is_renamed(self, written: str, read: str) -> bool:
+        """Whether one version has a message under another name: who sends it, and all that may be sent, is the same."""
+        if self._same or written in self._read.messages or read in self._written.messages:
+            return False
+        if written not in self._written.messages or read not in self._read.messages:
+            return False
+        if (written, read) not in self._renamed:
+            self._renamed[written, read] = is_renamed(self._written, written, self._read, read)
+        return self._renamed[written, read]
+
+    def must_be(self, written: str, read: str) -> bool:
+        """Whether everything that is written as one message may be read as the other."""
+        key = (written, read)
+        if key not in self._always:
+            one = self._shape(self._written, written, of_writer=True)
+            other = self._shape(self._read, read, of_writer=False)
+            known = one is not None and other is not None and self.may_be(written, read)
+            self._always[key] = known and one is not None and other is not None and fits_within(one, other)
+        return self._always[key]
+
     def _shape(self, spec: Spec, name: str, *, of_writer: bool) -> MessageShape | None:
         message: Message | None = spec.messages.get(name)
         if message is None:
@@ -339,4 +406,15 @@ class Alike:
         return self._shapes[of_writer, name]
 
 
-__all__ = ["NUMBER_MAX", "Alike", "MachineOutline", "RoleOutline", "tracked_holes"]
+def is_renamed(old: Spec, name: str, new: Spec, other: str) -> bool:
+    """Whether a message of one version is, on the wire, one of another version that has another name."""
+    before, after = old.messages[name], new.messages[other]
+    if (before.senders, before.urgent) != (after.senders, after.urgent):
+        return False
+    if old.frames.get(name) != new.frames.get(other):
+        return False
+    one, another = compile_message(before, old.types), compile_message(after, new.types)
+    return fits_within(one, another) and fits_within(another, one)
+
+
+__all__ = ["NUMBER_MAX", "Alike", "MachineOutline", "RoleOutline", "is_renamed", "tracked_holes"]

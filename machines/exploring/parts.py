@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from machines.exploring.abstract import At, Broken, Data, Fields, Impossible, Oracle, every_way, moved, seats_in
+from machines.exploring.asking import DOOR
 from machines.exploring.calls import (
     ABSENT,
     DROPPED,
     DROPPED_TOLD,
     TOLD,
     Closed,
+    Hit,
     Local,
     Outcome,
     Round,
@@ -34,8 +36,7 @@ class TooMuch(Exception):  # noqa: N818 (nothing is wrong with the spec: the sea
     """A bound of the search was met; the text names it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Next:
+class Next(NamedTuple):
     """What an input may lead to: the number of the local state, and the rest of its `Outcome`."""
 
     local: int
@@ -56,10 +57,13 @@ class Rest:
     closed: frozenset[int]  # seats from which nothing is taken any more
     mentioned: frozenset[int]  # seats that some call knows of
     only: int  # the one seat that is awaited, where nothing else can be done but to wait; -1 if it is not so
+    opens: bool  # whether it may take a connection yet
 
 
 class Part:
     """A role with so many seats."""
+
+    walk: type[Walk] = Walk  # how it takes a step
 
     def __init__(self, outline: RoleOutline, alike: Alike, seats: int) -> None:
         self.outline = outline
@@ -67,11 +71,13 @@ class Part:
         self.seats = seats
         self.locals: list[Local] = []
         self.number_of: dict[Local, int] = {}
+        self.over: set[int] = {DEAD}  # local states in which it is over
         self.steps: dict[tuple[int, Input], tuple[Next, ...]] = {}
         self.ways: dict[tuple[int, Input], tuple[Next, ...]] = {}
         self.rests: dict[int, Rest] = {}
         self.normal: dict[int, tuple[int, tuple[int, ...]]] = {}
         self.renamed: dict[tuple[int, tuple[int, ...]], int] = {}
+        self.left: dict[tuple[int, tuple[int, ...]], int | None] = {}  # see `without`
         self.taken: set[int] = set()  # id of each branch that was ever taken
         self.rounds: set[str] = set()
         self.promises: set[str] = set()
@@ -82,6 +88,8 @@ class Part:
         if found is None:
             found = self.number_of[local] = len(self.locals)
             self.locals.append(local)
+            if local[0][0] == ".over":
+                self.over.add(found)
         return found
 
     def after(self, local: int, given: Input) -> tuple[Next, ...]:
@@ -126,27 +134,29 @@ class Part:
         """Go on from where ways meet until all of them rest. Ways that come to one point with the same are one."""
         found: dict[Any, Next] = {}
         seen: set[Any] = set()
-        todo: list[tuple[Next, tuple[int, ...]]] = [(way, (way.local,)) for way in reversed(self._ways(local, given))]
+        todo: list[_Way] = [_Way(None, way, way.outcome.out, way.outcome.hits, way.outcome.fault)
+                            for way in reversed(self._ways(local, given))]  # fmt: skip
         while todo:
-            way, path = todo.pop()
-            outcome = way.outcome
+            way = todo.pop()
+            number, out = way.next.local, way.out
             # In which order different peers are sent to makes no difference to any of them.
-            key = (way.local, tuple(sorted(outcome.out, key=_seat)), outcome.hits, outcome.fault)
-            if len(self.locals[way.local]) == 2:
-                found.setdefault(key, way)
+            key = (number, out if len(out) < 2 else tuple(sorted(out, key=_seat)), way.hits, way.fault)
+            if len(self.locals[number]) == 2:
+                if key not in found:
+                    found[key] = way.joined()
                 continue
             if key in seen:
                 continue
             seen.add(key)
             if len(seen) > WAYS_MAX:
                 raise TooMuch(f"a step of {self.outline.name} has more than {WAYS_MAX} ways to go")
-            further = self._further(way.local)
-            for more in reversed(further):
-                joined = Next(more.local, _joined(outcome, more.outcome))
-                if more.local in path and set(joined.outcome.out) == set(outcome.out):
+            for more in reversed(self._further(number)):
+                then = more.outcome
+                joined = out + then.out if then.out else out
+                if way.has_been(more.local) and (joined is out or set(joined) == set(out)):
                     self.rounds.add(self._where(more.local))
                 else:
-                    todo.append((joined, (*path, more.local)))
+                    todo.append(_Way(way, more, joined, way.hits + then.hits, way.fault or then.fault))
         return tuple(found.values())
 
     def _further(self, local: int) -> tuple[Next, ...]:
@@ -174,7 +184,7 @@ class Part:
         found: dict[Any, Next] = {}
 
         def one_way(oracle: Oracle) -> None:
-            walk = Walk(self.outline, before, oracle, self.alike, self.seats)
+            walk = self.walk(self.outline, before, oracle, self.alike, self.seats)
             try:
                 if not _do(walk, given):
                     return
@@ -186,6 +196,7 @@ class Part:
                 return
             finally:
                 self.promises |= walk.reckoner.used
+                walk.close()
             taken = tuple(walk.taken)
             self.taken.update(map(id, taken))
             number = self.number(frozen)
@@ -207,7 +218,7 @@ class Part:
         """Return what a local state is, and what it may do by itself."""
         found = self.rests.get(local)
         if found is None:
-            walk = Walk(self.outline, self.locals[local], Oracle(), self.alike, self.seats)
+            walk = self.walk(self.outline, self.locals[local], Oracle(), self.alike, self.seats)
             calls = tuple(walk.calls())
             questions, awaited = tuple(walk.questions()), walk.awaited()
             door = any(call.sign_ups is not None for call in calls)
@@ -233,8 +244,25 @@ class Part:
                     )
                 ),
                 next(iter(awaited)) if waits else -1,
+                any(DOOR in self.outline.asking.inside[call.outline.name, call.state] for call in calls),
             )
+            walk.close()
         return found
+
+    def without(self, local: int, kept: tuple[int, ...], fewer: Part) -> int | None:
+        """Return the number that a local state has in a part with fewer seats, of which those kept are left.
+
+        None if it has never come up there. The others must not be mentioned in it.
+        """
+        if local < 0:
+            return local
+        key = (local, kept)
+        if key not in self.left:
+            root, statuses, *_ = self.locals[local]
+            of = {seat: at for at, seat in enumerate(kept)}
+            found = (_renamed(root, of.__getitem__), tuple([statuses[seat] for seat in kept]))
+            self.left[key] = fewer.number_of.get(found)
+        return self.left[key]
 
     def rename(self, local: int, seats: tuple[int, ...]) -> int:
         """Return the local state with its peers renamed: seat ``s`` becomes ``seats[s]``."""
@@ -284,15 +312,42 @@ _seat = attrgetter("seat")
 _OF_SEAT = ("read", "connect")
 
 
-def _joined(first: Outcome, then: Outcome) -> Outcome:
-    return Outcome(
-        first.out + then.out,
-        first.hits + then.hits,
-        first.taken + then.taken,
-        first.fault or then.fault,
-        first.event,
-        first.entered + then.entered,
-    )
+class _Way:
+    """How a step has gone so far: ``next`` is its last part, ``before`` what led there; the rest is of all of it."""
+
+    __slots__ = ("before", "fault", "hits", "next", "out")
+
+    def __init__(
+        self, before: _Way | None, next_: Next, out: tuple[Sent | Closed, ...], hits: tuple[Hit, ...], fault: str
+    ) -> None:
+        self.before = before
+        self.next = next_
+        self.out = out
+        self.hits = hits
+        self.fault = fault
+
+    def has_been(self, local: int) -> bool:
+        """Whether it has come through a local state."""
+        at: _Way | None = self
+        while at is not None:
+            if at.next.local == local:
+                return True
+            at = at.before
+        return False
+
+    def joined(self) -> Next:
+        """Return it as one part."""
+        if self.before is None:
+            return self.next
+        outcomes = [self.next.outcome]
+        at: _Way | None = self.before
+        while at is not None:
+            outcomes.append(at.next.outcome)
+            at = at.before
+        outcomes.reverse()
+        taken = tuple([branch for one in outcomes for branch in one.taken])
+        entered = tuple([state for one in outcomes for state in one.entered])
+        return Next(self.next.local, Outcome(self.out, self.hits, taken, self.fault, outcomes[0].event, entered))
 
 
 def _outcome(outcome: Outcome, seats: tuple[int, ...]) -> Outcome:

@@ -39,7 +39,6 @@ from itertools import combinations
 from types import ModuleType
 from typing import Any
 
-from machines.engine.frames import peers_in
 from machines.model import Spec
 
 _HEAD = re.compile(r"(\w+)\(([^()]*)\)")
@@ -241,10 +240,14 @@ def seats(value: Any) -> frozenset[int]:
         return frozenset().union(*map(seats, value.values())) if value else frozenset()
     if isinstance(value, tuple | list) and any(isinstance(item, Mapping) for item in value):
         return frozenset().union(*map(seats, value))
+    from machines.engine.frames import peers_in  # only games that are watched need the engine
+
     return frozenset(peers_in(tuple(value) if isinstance(value, list) else value, DEPTH))
 
 
 def _listed(value: Any) -> list[int]:
+    from machines.engine.frames import peers_in
+
     return [seat for item in value for seat in peers_in(item, 0)]
 
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from machines.effects import Effect, Ended, Heard, Send
-from machines.engine.frames import Told
 from machines.exploring.calls import Sent
 from machines.exploring.judging import Judge
 from machines.exploring.search import Graph, Move
 from machines.model import Property, Situation, Spec
+
+if TYPE_CHECKING:  # only a session that runs needs the engine
+    from machines.engine.frames import Told
 
 
 def seen_roles(spec: Spec) -> frozenset[str]:
@@ -34,12 +37,14 @@ class Watch(Judge):
     def __init__(self, clients: int, properties: tuple[Property, ...]) -> None:
         super().__init__(clients)
         self.properties = properties
+        self.every_move = bool(properties)
         self.came: dict[str, set[int]] = {one.name: set() for one in properties}  # configurations where `what` holds
         self.began: dict[str, set[int]] = {one.name: set() for one in properties}  # and where `when` does
 
     def moved(self, graph: Graph, before: int, after: int, move: Move) -> None:
         """Look at a move, and at where it leads."""
-        super().moved(graph, before, after, move)
+        if move.loud:
+            super().moved(graph, before, after, move)
         for one in self.properties:
             self._ask(graph, one, before, after, move)
 

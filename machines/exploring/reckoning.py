@@ -6,7 +6,7 @@ or false; what was answered is kept, so that the same question has the same answ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from itertools import combinations, permutations
 from typing import Any
 
@@ -105,7 +105,7 @@ class Reckoner:
             return self.known(found)
         if kind is Data:
             return self.known(Data(("field", of.term, name), of.peers, of.marks))
-        raise Broken(f"{of!r} has no {name!r}")
+        raise Broken(f"{shown(of)} has no {name!r}")
 
     def _item(self, of: Value, index: Value) -> Value:
         of, index = self._open(of), self._open(index)
@@ -118,7 +118,7 @@ class Reckoner:
             return self._attribute(of, index)
         if kind in (tuple, Fields, Data):
             return self.known(Data(("item", _term(of), _term(index)), seats_in(of), marks_in(of)))
-        raise Broken(f"{of!r} has no elements")
+        raise Broken(f"{shown(of)} has no elements")
 
     def _unary(self, operator: str, operand: Value) -> Value:
         operand = self._open(operand)
@@ -126,7 +126,7 @@ class Reckoner:
             return self.known(Data((operator, operand.term)))
         if operator == "not":
             if type(operand) is not Flag:
-                raise Broken(f"'not' of {operand!r}")
+                raise Broken(f"'not' of {shown(operand)} has no value")
             return flag(not operand.value)
         return clamped(-operand) if type(operand) is int else -operand
 
@@ -161,7 +161,7 @@ class Reckoner:
             return clamped(left + right if operator == "+" else left - right if operator == "-" else left * right)
         for one in (left, right) if operator in ("+", "-", "*") else ():
             if one is None or type(one) in (At, Flag, Fields):
-                raise Broken(f"{left!r} {operator} {right!r}")
+                raise Broken(f"'{operator}' of {shown(left)} and {shown(right)} has no value")
         if operator == "+" and type(left) is type(right) is str:
             return Data(("text",))
         return self.known(_made(operator, left, right))
@@ -191,7 +191,7 @@ class Reckoner:
             less = left < right if operator in ("<", ">=") else right < left
             return flag(less) if operator in ("<", ">") else flag(not less)
         if type(left) in (At, Flag) or type(right) in (At, Flag) or left is None or right is None:
-            raise Broken(f"{left!r} {operator} {right!r}")
+            raise Broken(f"'{operator}' of {shown(left)} and {shown(right)} has no value")
         first, second = (left, right) if operator in ("<", ">=") else (right, left)
         less_than = self.known(Data(("<", _term(first), _term(second))))
         return less_than if operator in ("<", ">") else _negated(less_than)
@@ -301,7 +301,7 @@ class Reckoner:
         if type(value) is Flag:
             return value.value
         if type(value) is not Data:
-            raise Broken(f"true or false is needed, not {value!r}")
+            raise Broken(f"true or false is needed, not {shown(value)}")
         term = value.term
         if isinstance(term, tuple) and term[0] == "not":
             return not self.decided(Data(term[1]))
@@ -331,7 +331,8 @@ class Reckoner:
             found = At(seats[self.oracle.choose(len(seats))])
             self.facts[value.term] = found
             return found.seat
-        raise Broken(f"{_shown(value)} is no peer")
+        what = f"{shown(value)} without a peer in it" if type(value) is Data else shown(value)
+        raise Broken(f"{what} is no peer")
 
     def group(self, value: Value) -> tuple[tuple[int, ...], bool]:
         """Return the seats of a peer or of a list of peers, and whether it was a list."""
@@ -354,12 +355,29 @@ class Reckoner:
 
     # -- facts ---------------------------------------------------------------------------------------------------------
 
-    def kept(self, numbers: Mapping[Any, int]) -> frozenset[tuple[Any, Value]]:
-        """Return the facts about values that have a number now, in terms of these."""
+    def kept(
+        self, numbers: Mapping[Any, int], asked: Set[str], parting: frozenset[str]
+    ) -> frozenset[tuple[Any, Value]]:
+        """Return the facts about values that have a number now, in terms of these; of rules only what may be asked.
+
+        ``asked`` are the rules that may still be called before the step is over, ``parting`` those that promise some
+        of a list, or the others.
+        """
         found = []
         for term, value in self.facts.items():
+            if not isinstance(term, tuple):
+                continue
+            head = term[0]
+            if head == "call":
+                if term[1] not in asked:
+                    continue
+            elif head == "gone":
+                if "gone" not in asked:
+                    continue
+            elif head == "some" and parting.isdisjoint(asked):
+                continue
             rewritten = _in_numbers(term, numbers)
-            if rewritten is not None and isinstance(term, tuple):
+            if rewritten is not None:
                 found.append((rewritten, value))
         return frozenset(found)
 
@@ -403,8 +421,26 @@ def _negated(value: Value) -> Value:
     return Data(("not", value.term))
 
 
-def _shown(value: Value) -> str:
-    return "null" if value is None else "some value without a peer in it" if type(value) is Data else repr(value)
+def shown(value: Value) -> str:
+    """Return a value as people know it: what it is, or what kind of value, never how it is kept here."""
+    match value:
+        case At():
+            return "a peer"
+        case tuple():
+            return f"[{', '.join(map(shown, value))}]"
+        case Fields(items):
+            return f"{{{', '.join(f'{key}: {shown(item)}' for key, item in items)}}}"
+        case str():
+            return "'" + value.replace("'", "''") + "'"
+        case None:
+            return "null"
+        case Flag() | int() | float():
+            return str(value)
+        case Range(low, high):
+            return f"{low}..{high}"
+        case _ if value is UNSET:
+            return "no value"
+    return "some value"
 
 
 def _groups(peers: tuple[At, ...]) -> list[tuple[tuple[At, ...], ...]]:

@@ -7,22 +7,26 @@ from a strategy of the game, or from samples of the message's shape; several att
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from random import Random
 from types import ModuleType
 from typing import Any
 
-from machines.effects import Ask, Cancel, Drop, Effect, Heard, Note, Send
+from machines import model
+from machines.checks.flow import all_steps, machine_expressions
+from machines.effects import Ask, Cancel, Drop, Effect, Ended, Heard, Note, Send
 from machines.engine import hearing
 from machines.engine.session import Session
 from machines.engine.table import Program
 from machines.exploring.findings import Finding, Step, Verdict
+from machines.expressions.spelling import show, walk
 from machines.model import Spec
 
 ATTEMPTS_MAX = 20
 SAMPLES_MAX = 40
+_NAMES = ("ann", "bob", "cyd", "dan")  # of the clients, by their numbers, where they are to differ
 TICKS_MAX = 8  # clocks of a session that may ring before the one that the trace has
 Decide = Callable[[str, Ask, int], Any]  # (role, question, attempt) -> answer, or None if it has none to give
 
@@ -38,7 +42,11 @@ def _is_refused(effect: Effect, step: Step) -> bool:
 
 
 def _is_misread(effect: Effect, step: Step) -> bool:
-    return isinstance(effect, Heard) and effect.message != step.message
+    return isinstance(effect, Heard) and effect.message != step.message and step.taken in ("", effect.message)
+
+
+def _fails(effect: Effect, step: Step) -> bool:
+    return isinstance(effect, Ended) and effect.failed is not None
 
 
 # What shows in the last step of a trace that it came to the fault; of other faults it shows in where everybody is.
@@ -46,7 +54,12 @@ _SHOWN_BY: dict[str, Callable[[Effect, Step], bool]] = {
     "A501": _is_refused,
     "A502": _is_refused,
     "A503": _is_misread,
+    "A301": _fails,
+    "A302": _fails,
+    "A334": _is_misread,
 }
+# What is sent where a trace has a peer send what is no message, one in each attempt: no wire takes all of them.
+_NONSENSE: Sequence[bytes] = (b'{"\x01":[]}\n', b"]\n", b"\xff\r\n", b"\x01", b"\x00\x00\x00\x01]")
 
 
 @dataclass(slots=True)
@@ -79,21 +92,68 @@ def confirmed(
 
 def replayed(finding: Finding, spec: Spec, programs: Mapping[str, Program], decide: Decide) -> bool:
     """Whether the sessions do, step by step, what the trace of a finding says, in one of `ATTEMPTS_MAX` attempts."""
-    for attempt in range(ATTEMPTS_MAX):
+    return last_read(finding, spec, programs, decide) is not None
+
+
+def last_read(
+    finding: Finding,
+    spec: Spec,
+    programs: Mapping[str, Program],
+    decide: Decide,
+    attempts: int = ATTEMPTS_MAX,
+    *,
+    exact: bool = False,
+) -> bytes | None:
+    """Return the bytes that were read last when the sessions did what `replayed` asks; None if they never did.
+
+    If it is to be ``exact``, they sent what the trace says too, no more and no less; clients have names of their own
+    in every other attempt then.
+    """
+    for attempt in range(attempts):
+        replay = _Replay(spec, programs, decide, attempt, finding, exact=exact)
         try:
-            _Replay(spec, programs, decide, attempt, finding).run()
+            replay.run()
         except _Elsewhere:
             continue
-        return True
-    return False
+        return replay.read
+    return None
+
+
+def mine(program: Program, *, so: bool) -> dict[str, Any]:
+    """Return what a client knows of itself: a name, and of all else that it says of itself what its message takes.
+
+    What it asks of itself, as in ``if: my.shy``, is ``so``.
+    """
+    found: dict[str, Any] = {"name": "ann"}
+    for machine in program.role.machines.values():
+        for call in (call for step in all_steps(machine) if isinstance(step, model.Send) for call in step.messages):
+            shape = program.shapes[call.path]
+            for at, argument in enumerate(call.arguments or ()):
+                if isinstance(argument, model.Attribute) and show(argument.of) == "my":
+                    holes = shape.read(shape.example())
+                    if holes is not None:
+                        found.setdefault(argument.name, holes[at])
+        for expression in machine_expressions(machine, program.spec.messages):
+            for part in walk(expression):
+                if isinstance(part, model.Attribute) and show(part.of) == "my":
+                    found.setdefault(part.name, so)
+    return found
 
 
 class _Replay:
     """One attempt."""
 
     def __init__(
-        self, spec: Spec, programs: Mapping[str, Program], decide: Decide, attempt: int, finding: Finding
+        self,
+        spec: Spec,
+        programs: Mapping[str, Program],
+        decide: Decide,
+        attempt: int,
+        finding: Finding,
+        *,
+        exact: bool = False,
     ) -> None:
+        self.exact = exact
         self.spec = spec
         self.programs = programs
         self.decide = decide
@@ -101,6 +161,10 @@ class _Replay:
         self.chance = Random(attempt)
         self.finding = finding
         self.effects: list[Effect] = []  # of the present step
+        self.shows: Callable[[Effect, Step], bool] | None = None  # what tells in it, if it is the last, of the fault
+        self.sent: list[tuple[str, str, str]] = []  # in it: by whom, to whom, which message
+        self.read = b""  # last
+        self.known: dict[str, dict[str, Any]] = {}
         self.actors: dict[str, _Actor] = {}
         self.wire: dict[tuple[str, str], deque[bytes | None]] = {}  # on the way, by sender and receiver; None: closed
         for role in spec.roles:
@@ -111,21 +175,38 @@ class _Replay:
         """Do every step. Raises _Elsewhere if one can not be done, or leads elsewhere."""
         trace = self.finding.trace
         for at, step in enumerate(trace, start=1):
-            self.effects = []
+            self.effects, self.sent = [], []
+            self.shows = _SHOWN_BY.get(self.finding.code) if at == len(trace) else None
             getattr(self, f"_{step.kind}")(step)
-            if at == len(trace) and self.finding.code in _SHOWN_BY:
-                if not any(_SHOWN_BY[self.finding.code](effect, step) for effect in self.effects):
+            if self.shows is not None:
+                if not self._is_shown(step):
                     raise _Elsewhere
             elif step.kind != "dies" and self._where(step.who) != sorted(step.where.split(", ")):
                 raise _Elsewhere
+            elif self.exact and step.kind not in ("rings", "misbehaves"):
+                sent = sorted((to, message) for who, to, message in self.sent if who == step.who)
+                if sent != sorted(step.sent):
+                    raise _Elsewhere
+
+    def _is_shown(self, step: Step) -> bool:
+        return self.shows is not None and any(self.shows(effect, step) for effect in self.effects)
 
     def _begin(self, name: str, role: str) -> _Actor:
         actor = self.actors[name] = _Actor(
-            role, Session(self.programs[role], seed=self.attempt, my={"name": "ann"}, watch=True)
+            role, Session(self.programs[role], seed=self.attempt, my=self.mine(role, name), watch=True)
         )
         if not self.programs[role].connects and not self.programs[role].per_connection:
             self._carry(name, actor.session.start(0.0))
         return actor
+
+    def mine(self, role: str, who: str) -> dict[str, Any]:
+        """Return what a client knows of itself in this attempt."""
+        if role not in self.known:
+            self.known[role] = mine(self.programs[role], so=(self.attempt // (1 + self.exact)) % 2 == 1)
+        number = who.rpartition(" ")[2]
+        if self.exact and self.attempt % 2 == 0 and number.isdigit():
+            return self.known[role] | {"name": _NAMES[int(number) % len(_NAMES) - 1]}
+        return self.known[role]
 
     def _where(self, name: str) -> list[str]:
         session = self.actors[name].session
@@ -170,6 +251,7 @@ class _Replay:
         if data is None:
             self._carry(step.who, actor.session.lose(seat, actor.now))
         else:
+            self.read = data
             self._carry(step.who, actor.session.receive(seat, data, actor.now))
 
     def _decides(self, step: Step) -> None:
@@ -193,6 +275,8 @@ class _Replay:
                 raise _Elsewhere
             actor.now = max(actor.now, due)
             self._carry(step.who, actor.session.tick(actor.now))
+            if self._is_shown(step):
+                return
             if self._where(step.who) == wanted and (actor.session.took or actor.session.where() != before):
                 return
 
@@ -201,6 +285,10 @@ class _Replay:
         for seat in actor.names:
             self._close(step.who, seat)
 
+    def _misbehaves(self, step: Step) -> None:
+        for to, _ in step.sent:
+            self.wire.setdefault((step.who, to), deque()).append(_NONSENSE[self.attempt % len(_NONSENSE)])
+
     # -- effects -----------------------------------------------------------------------------------------------------
 
     def _carry(self, name: str, effects: list[Effect]) -> None:
@@ -208,8 +296,9 @@ class _Replay:
         self.effects.extend(effects)
         for effect in effects:
             match effect:
-                case Send(seat, data):
+                case Send(seat, data, message):
                     self._to(name, seat, data)
+                    self.sent.append((name, actor.names.get(seat, ""), message))
                 case Drop(seat):
                     self._close(name, seat)
                 case Ask():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -71,15 +72,32 @@ class Resting:
         self.numbers: dict[Any, int] = {}
         if self.paused is None:
             return (self._frozen(self.root), seats)
-        at = next(at for at, call in enumerate(self.calls()) if call is self.paused)
-        return (self._frozen(self.root), seats, at, self.reckoner.kept(self.numbers))
+        asking = self.outline.asking
+        asked: set[str] = set()
+        paused_at = 0
+        for at, call in enumerate(self.calls()):
+            if call is self.paused:
+                paused_at = at
+                asked |= asking.entering[call.outline.name, call.state]
+            else:
+                asked |= asking.inside[call.outline.name, call.state]
+        return (
+            self._frozen(self.root),
+            seats,
+            paused_at,
+            self.reckoner.kept(self.numbers, asked, self.outline.parting),
+        )
 
     def _frozen(self, call: Running) -> Any:
         kept = (call.outline.entered if call is self.paused else call.outline.kept)[call.state]
         env = tuple([self._settled(value) if keep else UNSET for value, keep in zip(call.env, kept, strict=True)])
         loop = call.loop
-        if loop is not None:
-            loop = (loop[0], self._settled(loop[1]), *loop[2:])
+        if loop is not None:  # of a list only what is left of it: nobody looks back at the items that are done
+            loop = (
+                ("list", self._settled(loop[1][loop[2] + 1 :]), -1)
+                if loop[0] == "list"
+                else ("some", self._settled(loop[1]))
+            )
         return (
             call.outline.name, call.state, env, call.hears, call.asked, call.told_empty, call.fired, loop,
             self._frozen(call.child) if call.child is not None else None,
@@ -107,14 +125,16 @@ class Resting:
 
     def calls(self) -> Iterator[Running]:
         """Yield every call, callees before callers, older ones first."""
-
-        def below(call: Running) -> Iterator[Running]:
-            for child in call.children():
-                yield from below(child)
-            yield call
-
         if self.root is not None and self.over is None:
-            yield from below(self.root)
+            return _below(self.root)
+        return iter(())
+
+    def close(self) -> None:
+        """Let go of all of it: what holds each other in a ring would stay until Python looks for garbage."""
+        if self.root is not None:
+            for call in list(_below(self.root)):
+                call.parent = None
+        self.reckoner.gone = _nobody
 
     def questions(self) -> Iterator[tuple[int, str]]:
         """Yield each answer that the player may give: (call, message)."""
@@ -242,6 +262,9 @@ class Resting:
         if token[0] in listed and self.alike.may_be(token[0], token[0]):
             return token[0]
         for name in listed:
+            if self.alike.is_renamed(token[0], name):
+                return name
+        for name in listed:
             if name != token[0] and self.alike.may_be(token[0], name) and self.oracle.choose(2) == 0:
                 return name
         return None
@@ -291,7 +314,7 @@ class Resting:
         return self.reckoner.value(expression, self._looker(call))
 
     def _looker(self, call: Running) -> Any:
-        return lambda name: self._look(call, name)
+        return partial(self._look, call)
 
     def _look(self, call: Running, name: str) -> Value:
         at = call.outline.index.get(name)
@@ -301,12 +324,30 @@ class Resting:
                 return value
             if name not in self.outline.settings:
                 return self._some()  # nobody reads it before it is set: the checks see to that
+        if name in call.outline.around:
+            home = self._home(call, name)
+            return home.env[home.outline.index[name]]
         outline = self.outline
         if name in outline.settings:
             return outline.settings[name]
         if name in outline.connects:
             return At(outline.connects.index(name))
         return Data((name,))
+
+    def _home(self, call: Running, name: str) -> Running:
+        """Return the call that has a live value: the nearest around one that sees it."""
+        at = call.parent
+        while at is not None:
+            if name in at.outline.live:
+                return at
+            at = at.parent
+        raise AssertionError(f"no call around {call.outline.name} has {name!r}: the checks see to that")
+
+    def _bind(self, call: Running, name: str, value: Value) -> None:
+        """Give a name of a call a value: its own, or a live one of a call around it."""
+        if name in call.outline.around:
+            call = self._home(call, name)
+        call.env[call.outline.index[name]] = value
 
     def _gone(self, seat: int) -> Value:
         if self.seats[seat] in SILENT:
@@ -318,6 +359,19 @@ class Resting:
             if known is TRUE:
                 self.fault = self.fault or "gone"
         return known
+
+
+def _below(call: Running) -> Iterator[Running]:
+    if call.child is None and call.sign_ups is None and call.parked is None:  # nearly always
+        yield call
+        return
+    for child in call.children():
+        yield from _below(child)
+    yield call
+
+
+def _nobody(seat: int) -> Value:
+    raise AssertionError(f"the step is over: nobody is asked whether {seat} is gone")
 
 
 def _holds(value: Value, seat: int) -> bool:

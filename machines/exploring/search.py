@@ -7,6 +7,10 @@ the search small, and a verdict names those it used:
 - Clients are alike: configurations that differ only in which client is which count as one.
 - Whoever waits for one peer only reads at once what has come: that it reads later makes no difference to anybody, since
   whatever else it may do, it may do before that message is sent.
+- A client that nobody hears or speaks to any more is looked at once in each of its states: the others go on alike.
+- A client that has come to its end, with nothing on its way and nobody who knows of it, is left out where the search
+  with one client less has been at just what is left. So is one that has not come, if whoever comes is closed at once
+  and no door opens any more.
 
 What goes wrong without being a fault of the protocol (a connection is lost, a limit passes, a player's move is not
 legal) may happen at any time; from then on the run is a *faulty* one. Some questions are put to the other runs only.
@@ -16,12 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise, permutations
+from operator import itemgetter
 from typing import Any
 
 from machines.exploring.calls import LOST, Closed, Sent
 from machines.exploring.cast import Actor, Cast
-from machines.exploring.parts import DEAD, NOT_STARTED, Input, Next, Part, TooMuch
+from machines.exploring.orders import Without, bundles, companies, orders
+from machines.exploring.parts import DEAD, NOT_STARTED, Input, Next, TooMuch
+from machines.exploring.waiting import Waiting
 
 ALIKE = "clients that are alike count as one"
 AT_ONCE = "who waits for one peer only reads at once"
@@ -29,18 +35,29 @@ BY_ITSELF = "a client that nobody hears any more is looked at by itself"
 ONE_LESS = "a client without a part any more is left to the search with one less"
 REDUCTIONS = (ALIKE, AT_ONCE, BY_ITSELF, ONE_LESS)
 
-Queue = tuple[Any, ...] | None  # None: nobody will read it any more
+Queue = Waiting | None  # None: nobody will read it any more
 Config = tuple[tuple[int, ...], tuple[Queue, ...], bool]  # local states, queues, whether something went wrong
+_POP, _PUT, _SHUT = range(3)  # what a move does to a queue
+_ABSENT = (DEAD, NOT_STARTED)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Move:
-    """An actor does something. ``others`` are moves that come with it: who connects also starts."""
+    """An actor does something. ``others`` are moves that come with it: who connects also starts.
+
+    The rest follows from these and is kept because most moves are made in many configurations. ``works`` is what it
+    does to queues, in order; ``faulty`` whether something goes wrong by it, ``fair`` whether it happens without that;
+    ``loud`` whether a judge has anything to say of it.
+    """
 
     actor: int
     given: Input
     next: Next | None  # None: it dies
     others: tuple[Move, ...] = ()
+    works: tuple[tuple[int, int, Any], ...] = ()
+    faulty: bool = False
+    fair: bool = True
+    loud: bool = False
 
     def all(self) -> Iterator[Move]:
         """Yield the move and those that come with it."""
@@ -48,10 +65,13 @@ class Move:
         yield from self.others
 
 
+_Own = tuple[tuple[tuple[int, int], ...], tuple[Move, ...]]  # see `Graph._own`
+
+
 class Graph:
     """All configurations found, each with the first way to it."""
 
-    def __init__(self, cast: Cast, queue: int, most: int, *, fewer: bool = False) -> None:
+    def __init__(self, cast: Cast, queue: int, most: int, *, fewer: Graph | None = None) -> None:
         self.cast = cast
         self.queue = queue
         self.most = most
@@ -65,15 +85,25 @@ class Graph:
         self.sent: set[tuple[str, str, str]] = set()  # (sender's role, message, receiver's role)
         self.read: set[tuple[str, str, str]] = set()
         self.unread: set[tuple[str, str]] = set()
-        self.orders = _orders(cast)
+        self.orders = orders(cast)
         self.orders_by = {order.members: [order] for order in self.orders}
-        self.bundles = _bundles(cast)
-        self.bundled = [(group, *of_group) for group, of_group in self.bundles.items()]
+        self.bundles = bundles(cast)
+        self.bundled = [(group, itemgetter(*of), itemgetter(*theirs)) for group, (of, theirs) in self.bundles.items()]
+        self.keys: dict[Any, list[int]] = {}  # by what a client is in, and what waits for it and of it
+        self.empty = Waiting()
         self.queue_numbers: dict[Queue, int] = {}
-        self.companies = _companies(cast)
+        self.own_moves: list[dict[int, _Own]] = [{} for _ in cast.actors]  # by local state
+        self.readings: dict[tuple[int, int, int, Any], tuple[Move, ...]] = {}  # by actor, local state, seat, and token
+        self.shared = [(at, actor.part) for at, actor in enumerate(cast.actors) if actor.group < 0]
+        self.incoming = [tuple([incoming for _, incoming in actor.queues]) for actor in cast.actors]
+        self.only: list[dict[int, int]] = [{} for _ in cast.actors]  # by local state: see `Rest.only`
+        self.companies = companies(cast)
+        self.company_of = [(itemgetter(*actors), itemgetter(*theirs)) for actors, theirs, _ in self.companies]
         self.alone: set[Any] = set()
         self.seen_roles: frozenset[str] = frozenset()  # those whose every step has to be seen
-        self.fewer = fewer  # whether the same was searched with one client less
+        self.fewer = fewer  # the same, searched with one client less
+        gone_of = [actors for actors, _ in self.bundles.values()] if fewer is not None else []
+        self.without = [Without(cast, gone, fewer.cast) for gone in gone_of if fewer is not None]
         self.of_fewer: set[int] = set()  # configurations that are left to that search
         self.refused = False  # whether a client that comes too late has been looked at
         self.no_moves = tuple(range(cast.groups))
@@ -82,13 +112,16 @@ class Graph:
     # -- building ----------------------------------------------------------------------------------------------------
 
     def build(self, watch: Any) -> None:
-        """Find every configuration; ``watch`` is shown each, and each move (see `machines.exploring.judging`)."""
+        """Find every configuration; ``watch`` is shown each, and each move that is loud (see `Move`).
+
+        One that has ``every_move`` is shown all moves. See `machines.exploring.judging`.
+        """
         actors = self.cast.actors
-        first: Config = ((NOT_STARTED,) * len(actors), ((),) * (2 * self.cast.links), False)
+        first: Config = ((NOT_STARTED,) * len(actors), (self.empty,) * (2 * self.cast.links), False)
         try:
             for at, actor in enumerate(actors):
                 if actor.group < 0:
-                    first = self._only(first, Move(at, ("start",), self._started(at)))
+                    first = self.done(first, self._move(at, ("start",), self._started(at)))
             self._add(first, -1, None, self.no_moves)
             at = 0
             while at < len(self.configs):
@@ -107,9 +140,6 @@ class Graph:
             raise TooMuch(f"{self.cast.actors[at].name} may start in {len(ways)} ways")
         return ways[0]
 
-    def _only(self, config: Config, move: Move) -> Config:
-        return self.done(config, move)
-
     def _add(self, config: Config, parent: int, move: Move | None, order: tuple[int, ...]) -> int:
         found = self.number_of.get(config)
         if found is None:
@@ -120,7 +150,7 @@ class Graph:
 
     def _expand(self, at: int, watch: Any) -> None:
         config = self.configs[at]
-        if self.fewer and self._is_of_fewer(config):
+        if self.fewer is not None and self._is_of_fewer(self.fewer, config):
             self.of_fewer.add(at)
             self.used.add(ONE_LESS)
             self.after.append(())
@@ -129,46 +159,71 @@ class Graph:
         if moves is None:
             limit = self.queue
             for index, queue in enumerate(config[1]):
-                if queue is not None and len(queue) > limit and sum(type(one) is tuple for one in queue) > limit:
+                if queue is not None and queue.messages > limit:
                     self.beyond.add(f"more than {limit} messages wait for {self._reader(index)}")
                     self.after.append(())
                     return
-            moves = list(self._moves(config))
+            moves = self._moves(config)
         found = []
+        number_of, same_as = self.number_of, self.same_as
+        every = getattr(watch, "every_move", False)
         for move in moves:
-            raw = self._alone(self.done(config, move))
-            known = self.number_of.get(raw, -1)
-            if known < 0:
-                known = self.same_as.get(raw, -1)
-            if known < 0:
-                after, order = self.sorted(raw)
-                number = self._add(after, at, move, order)
-                if after is not raw:
-                    self.same_as[raw] = number
-            else:
-                number = known
+            raw = self.done(config, move)
+            if raw[2] and not self.seen_roles:
+                raw = self._alone(raw)
+            number = number_of.get(raw, -1)
+            if number < 0:
+                number = same_as.get(raw, -1)
+                if number < 0:
+                    after, order = self.sorted(raw)
+                    number = self._add(after, at, move, order)
+                    if after is not raw:
+                        same_as[raw] = number
             found.append(number)
-            watch.moved(self, at, number, move)
+            if every or move.loud:
+                watch.moved(self, at, number, move)
         self.after.append(tuple(dict.fromkeys(found)))
         watch.seen(self, at, moves)
 
-    def _is_of_fewer(self, config: Config) -> bool:
-        """Whether one of the clients that are alike plays no part any more: as if there were one less."""
+    def _is_of_fewer(self, fewer: Graph, config: Config) -> bool:
+        """Whether one of the clients that are alike plays no part any more, and without it this was looked at.
+
+        It plays none if it has come to its end, nothing waits for it or of it, and no shared actor knows of it. It may
+        have left its mark all the same, as in a count of those who were here; so what is left without it has to be
+        among the configurations of the search with one less. Who has not come yet plays none once he is closed at
+        once, if no door opens any more.
+        """
         locals_, queues, _ = config
-        if any(actor.group < 0 and self._is_over(locals_[at], at) for at, actor in enumerate(self.cast.actors)):
-            return False  # how they all come to their ends is asked of so many as there are
+        for at, part in self.shared:
+            if locals_[at] in part.over:
+                return False  # how they all come to their ends is asked of so many as there are
         for actors, theirs in self.bundles.values():
-            if all(locals_[at] == NOT_STARTED for at in actors):
-                if self._is_refused(locals_, actors[0]):
-                    if self.refused:
+            local = locals_[actors[0]]
+            if local == NOT_STARTED:
+                if all(locals_[at] == NOT_STARTED for at in actors) and self._is_refused(locals_, actors[0]):
+                    if self.refused and self._is_left(fewer, config, actors):
                         return True
                     self.refused = True
                 continue
-            if any(queues[queue] for queue in theirs) or not all(self._is_over(locals_[at], at) for at in actors):
+            if not self._is_over(local, actors[0]):
                 continue
-            if not any(self._knows(locals_, at) for at in actors):
+            if any(queues[queue] for queue in theirs):
+                continue
+            ended = all(self._is_over(locals_[at], at) for at in actors)
+            if ended and not any(self._knows(locals_, at) for at in actors) and self._is_left(fewer, config, actors):
                 return True
         return False
+
+    def _is_left(self, fewer: Graph, config: Config, actors: tuple[int, ...]) -> bool:
+        for without in self.without:
+            if without.gone == actors:
+                left = without.left(config, fewer.empty)
+                return left is not None and fewer.has(left)
+        return False
+
+    def has(self, config: Config) -> bool:
+        """Whether a configuration, or one that differs only in which client is which, was found."""
+        return config in self.number_of or config in self.same_as or self.sorted(config)[0] in self.number_of
 
     def _knows(self, locals_: tuple[int, ...], at: int) -> bool:
         """Whether a shared actor knows of the peer that an actor is to it."""
@@ -179,11 +234,13 @@ class Graph:
         return False
 
     def _is_refused(self, locals_: tuple[int, ...], at: int) -> bool:
-        """Whether a client that connects now is closed at once, and nothing else happens."""
+        """Whether a client that connects, now or later, is closed at once, and nothing else happens."""
         for other, theirs in self.cast.actors[at].peers:
             shared = self.cast.actors[other]
             if shared.group >= 0 or locals_[other] < 0 or self._is_over(locals_[other], other):
                 continue
+            if shared.part.rest(locals_[other]).opens:
+                return False
             ways = shared.part.after(locals_[other], ("connect", theirs))
             if any(way.outcome.out != (Closed(theirs, "door"),) or way.outcome.hits for way in ways):
                 return False
@@ -201,70 +258,121 @@ class Graph:
     def _eager(self, config: Config) -> list[Move] | None:
         """Return the moves of an actor that waits for one peer only, and has something from it; None if none does."""
         locals_, queues, _ = config
-        for at, actor in enumerate(self.cast.actors):
-            local = locals_[at]
-            if local < 0 or actor.role in self.seen_roles:
+        for at, local in enumerate(locals_):
+            if local < 0:
                 continue
-            seat = actor.part.rest(local).only
+            seat = self.only[at].get(local)
+            if seat is None:
+                actor = self.cast.actors[at]
+                seat = -1 if actor.role in self.seen_roles else actor.part.rest(local).only
+                self.only[at][local] = seat
             if seat < 0:
                 continue
-            queue = queues[actor.queues[seat][1]]
-            if queue:
-                ways = actor.part.after(local, ("read", seat, queue[0]))
-                if ways:
+            queue = queues[self.incoming[at][seat]]
+            if queue is not None and queue.tokens:
+                moves = self._reads(at, local, seat, queue.first)
+                if moves:
                     self.used.add(AT_ONCE)
-                    return [Move(at, ("read", seat, queue[0]), way) for way in ways]
+                    return list(moves)
         return None
 
     def _lonely(self, config: Config) -> list[Move]:
         """Return the moves of a client that is looked at alone: see `_alone`."""
         if config[2] and not self.seen_roles:
+            queues = config[1]
             for actors, _, shared in self.companies:
-                if not any(config[1][queue] is not None for queue in shared):
-                    moves = list(self._moves(config, frozenset(actors)))
+                for queue in shared:
+                    if queues[queue] is not None:
+                        break
+                else:
+                    moves = self._moves(config, actors)
                     if moves:
                         return moves
         return []
 
-    def _moves(self, config: Config, only: frozenset[int] | None = None) -> Iterator[Move]:
+    def _moves(self, config: Config, only: tuple[int, ...] | None = None) -> list[Move]:
+        """Return every move of the actors, or of some of them."""
         locals_, queues, _ = config
+        found: list[Move] = []
         connected = set()
-        for at, actor in enumerate(self.cast.actors):
-            if only is not None and at not in only:
-                continue
+        for at in only if only is not None else range(len(locals_)):
             local = locals_[at]
             if local == NOT_STARTED:
+                actor = self.cast.actors[at]
                 if actor.group not in connected and self._is_first_of(actor, at):
                     connected.add(actor.group)
-                    yield from self._connections(config, at)
+                    found.extend(self._connections(config, at))
                 continue
             if local == DEAD:
                 continue
             if at in self.others:
-                for way in self.others[at](local):
-                    yield Move(at, ("others",), way)
-            part = actor.part
-            rest = part.rest(local)
-            if rest.over is not None:
-                continue
-            for seat, (_, incoming) in enumerate(actor.queues):
+                found.extend(self._move(at, ("others",), way) for way in self.others[at](local))
+            own = self.own_moves[at].get(local)
+            if own is None:
+                own = self.own_moves[at][local] = self._own(at, local)
+            for seat, incoming in own[0]:
                 queue = queues[incoming]
-                if queue and seat not in rest.closed:
-                    given: Input = ("read", seat, queue[0])
-                    for way in part.after(local, given):
-                        yield Move(at, given, way)
-            for question, message in rest.questions:
-                given = ("answer", question, message)
-                for way in part.after(local, given):
-                    yield Move(at, given, way)
-            for timer in rest.timers:
-                given = ("ring", timer)
-                for way in part.after(local, given):
-                    if actor.group >= 0 and any(hit.kind == "unanswered" for hit in way.outcome.hits):
-                        continue  # it ends as if it died
-                    yield Move(at, given, way)
-            if actor.group >= 0:
-                yield Move(at, ("die",), None)
+                if queue is not None and queue.tokens:
+                    found.extend(self._reads(at, local, seat, queue.first))
+            found.extend(own[1])
+        return found
+
+    def _reads(self, at: int, local: int, seat: int, token: Any) -> tuple[Move, ...]:
+        """Return what an actor may make of the first thing that waits for it from a seat; nothing if it takes none."""
+        key = (at, local, seat, token)
+        found = self.readings.get(key)
+        if found is None:
+            given: Input = ("read", seat, token)
+            ways = self.cast.actors[at].part.after(local, given)
+            found = self.readings[key] = tuple([self._move(at, given, way) for way in ways])
+        return found
+
+    def _own(self, at: int, local: int) -> _Own:
+        """Return the seats that an actor may read from, with their queues, and the moves that it makes unasked."""
+        actor = self.cast.actors[at]
+        part = actor.part
+        rest = part.rest(local)
+        if rest.over is not None:
+            return (), ()
+        open_ = tuple((seat, incoming) for seat, (_, incoming) in enumerate(actor.queues) if seat not in rest.closed)
+        found: list[Move] = []
+        for question, message in rest.questions:
+            given: Input = ("answer", question, message)
+            found.extend(self._move(at, given, way) for way in part.after(local, given))
+        for timer in rest.timers:
+            given = ("ring", timer)
+            for way in part.after(local, given):
+                if actor.group >= 0 and any(hit.kind == "unanswered" for hit in way.outcome.hits):
+                    continue  # it ends as if it died
+                found.append(self._move(at, given, way))
+        if actor.group >= 0:
+            found.append(Move(at, ("die",), None, fair=False))
+        return open_, tuple(found)
+
+    def _move(self, at: int, given: Input, way: Next) -> Move:
+        """Return a move with all that follows from it."""
+        actor = self.cast.actors[at]
+        outcome = way.outcome
+        works: list[tuple[int, int, Any]] = []
+        if given[0] == "read":
+            works.append((_POP, actor.queues[given[1]][1], None))
+            if type(given[2]) is tuple and outcome.event.startswith("reads"):
+                self.read.add((self._peer(actor, given[1]), given[2][0], actor.role))
+        for effect in outcome.out:
+            outgoing, incoming = actor.queues[effect.seat]
+            if type(effect) is Sent:
+                works.append((_PUT, outgoing, effect.token))
+                self.sent.add((actor.role, effect.token[0], self._peer(actor, effect.seat)))
+            elif type(effect) is Closed:
+                works.append((_PUT, outgoing, f"{LOST}{effect.why}"))
+                works.append((_SHUT, incoming, actor.role))
+        over = actor.part.rest(way.local).over
+        if over is not None:
+            works.extend((_SHUT, incoming, actor.role) for _, incoming in actor.queues)
+        faulty = bool(outcome.fault) or (given[0] == "ring" and not given[1].meant)
+        return Move(
+            at, given, way, (), tuple(works), faulty, fair=not faulty, loud=bool(outcome.hits) or over == ""
+        )  # fmt: skip
 
     def _is_first_of(self, actor: Actor, at: int) -> bool:
         return not any(other.group == actor.group for other in self.cast.actors[:at])
@@ -282,76 +390,71 @@ class Graph:
                 is_asked = shared.group < 0 and seat < len(actor.part.outline.connects)
                 if is_asked and local >= 0 and shared.part.rest(local).over is None:
                     ways = shared.part.after(local, ("connect", theirs))
-                    asked.append([Move(other, ("connect", theirs), way) for way in ways])
-            asked.append([Move(index, ("start",), way) for way in actor.part.after(-1, ("start",))])
+                    asked.append([self._move(other, ("connect", theirs), way) for way in ways])
+            asked.append([self._move(index, ("start",), way) for way in actor.part.after(-1, ("start",))])
         for combined in _every_one_of(asked):
-            yield Move(at, ("connects",), None, tuple(combined))
+            yield Move(
+                at, ("connects",), None, tuple(combined),
+                fair=all(one.fair for one in combined), loud=any(one.loud for one in combined),
+            )  # fmt: skip
 
     def done(self, config: Config, move: Move) -> Config:
         """Return the configuration after a move."""
         locals_ = list(config[0])
         queues = list(config[1])
         faulty = config[2]
-        if move.given == ("die",):
+        if move.next is not None:
+            faulty = self._apply(locals_, queues, move, faulty) or faulty
+        elif move.others:
+            for one in move.others:
+                faulty = self._apply(locals_, queues, one, faulty) or faulty
+            self._shut_out(locals_, queues, move)
+        else:  # it dies
             faulty = True
             locals_[move.actor] = DEAD
-            actor = self.cast.actors[move.actor]
-            for outgoing, incoming in actor.queues:
-                _append(queues, outgoing, f"{LOST}died")
+            for outgoing, incoming in self.cast.actors[move.actor].queues:
+                queue = queues[outgoing]
+                if queue is not None:
+                    queues[outgoing] = queue.then(f"{LOST}died")
                 queues[incoming] = None
-            return tuple(locals_), tuple(queues), faulty
-        for one in move.all():
-            if one.next is not None:
-                faulty = self._apply(locals_, queues, one, faulty) or faulty
-        if move.given == ("connects",):
-            group = self.cast.actors[move.actor].group
-            for actor in self.cast.actors:
-                if actor.group != group:
-                    continue
-                for seat, (other, _) in enumerate(actor.peers):
-                    outgoing, incoming = actor.queues[seat]
-                    if self._is_over(locals_[other], other):  # nobody is there: the connection is closed at once
-                        _append(queues, incoming, f"{LOST}door")
-                        queues[outgoing] = None
         return tuple(locals_), tuple(queues), faulty
 
+    def _shut_out(self, locals_: list[int], queues: list[Queue], move: Move) -> None:
+        """Close the connections of a client that has just come to who is over: nobody is there any more."""
+        group = self.cast.actors[move.actor].group
+        for actor in self.cast.actors:
+            if actor.group != group:
+                continue
+            for seat, (other, _) in enumerate(actor.peers):
+                outgoing, incoming = actor.queues[seat]
+                if self._is_over(locals_[other], other):
+                    queue = queues[incoming]
+                    if queue is not None:
+                        queues[incoming] = queue.then(f"{LOST}door")
+                    queues[outgoing] = None
+
     def _is_over(self, local: int, at: int) -> bool:
-        return local == DEAD or (local >= 0 and self.cast.actors[at].part.rest(local).over is not None)
+        return local in self.cast.actors[at].part.over
 
     def _apply(self, locals_: list[int], queues: list[Queue], move: Move, faulty: bool) -> bool:
         assert move.next is not None, "it leads somewhere"
-        actor = self.cast.actors[move.actor]
-        outcome = move.next.outcome
         locals_[move.actor] = move.next.local
-        if move.given[0] == "read":
-            incoming = actor.queues[move.given[1]][1]
-            queue = queues[incoming]
-            assert queue, "there is something to read"
-            queues[incoming] = queue[1:]
-            if type(queue[0]) is tuple and outcome.event.startswith("reads"):
-                self.read.add((self._peer(actor, move.given[1]), queue[0][0], actor.role))
-        for effect in outcome.out:
-            outgoing, incoming = actor.queues[effect.seat]
-            if type(effect) is Sent:
-                _append(queues, outgoing, effect.token)
-                self.sent.add((actor.role, effect.token[0], self._peer(actor, effect.seat)))
-            elif type(effect) is Closed:
-                _append(queues, outgoing, f"{LOST}{effect.why}")
-                self._drain(queues, incoming, actor, faulty)
-        if actor.part.rest(move.next.local).over is not None:
-            for _, incoming in actor.queues:
-                self._drain(queues, incoming, actor, faulty)
-        timer = move.given[1] if move.given[0] == "ring" else None
-        return bool(outcome.fault) or (timer is not None and not timer.meant)
+        for what, at, about in move.works:
+            queue = queues[at]
+            if queue is None:
+                continue
+            if what == _PUT:
+                queues[at] = queue.then(about)
+            elif what == _POP:
+                queues[at] = queue.rest
+            else:
+                if not faulty and queue.messages:
+                    self.unread.update((one[0], about) for one in queue.tokens if type(one) is tuple)
+                queues[at] = None
+        return move.faulty
 
     def _peer(self, actor: Actor, seat: int) -> str:
         return self.cast.actors[actor.peers[seat][0]].role
-
-    def _drain(self, queues: list[Queue], index: int, reader: Actor, faulty: bool) -> None:
-        for one in queues[index] or ():
-            if type(one) is tuple and not faulty:
-                self.unread.add((one[0], reader.role))
-        queues[index] = None
 
     def _alone(self, config: Config) -> Config:
         """Take a client out that nobody shared hears or speaks to any more, unless it is the first in that state.
@@ -359,24 +462,26 @@ class Graph:
         What it does from then on is its own affair, so it is looked at once. Only in runs in which something went
         wrong: of the others it is asked how the clients come to their ends together.
         """
-        if not config[2] or self.seen_roles:
-            return config
         queues = config[1]
-        for actors, theirs, shared in self.companies:
+        for at, (_, _, shared) in enumerate(self.companies):
             for queue in shared:
                 if queues[queue] is not None:
                     break
             else:
-                config = self._once(config, actors, theirs)
+                config = self._once(config, at)
         return config
 
-    def _once(self, config: Config, actors: tuple[int, ...], theirs: tuple[int, ...]) -> Config:
+    def _once(self, config: Config, company: int) -> Config:
         """Take a client out that is by itself now, unless it is the first in that state."""
         locals_, queues, _ = config
-        state = (tuple([locals_[at] for at in actors]), tuple([queues[queue] for queue in theirs]))
-        if all(local in (DEAD, NOT_STARTED) for local in state[0]):
+        actors, theirs, _ = self.companies[company]
+        for at in actors:
+            if locals_[at] not in _ABSENT:
+                break
+        else:
             return config
-        key = (self.cast.actors[actors[0]].role, state)
+        of_actors, of_queues = self.company_of[company]
+        key = (self.cast.actors[actors[0]].role, of_actors(locals_), of_queues(queues))
         if key not in self.alone:
             self.alone.add(key)
             return config
@@ -398,19 +503,24 @@ class Graph:
         locals_, queues, faulty = config
         number = self.queue_numbers
         keys = []
-        for group, actors, theirs in self.bundled:
-            key = [locals_[at] for at in actors]
-            for at in theirs:
-                queue = queues[at]
-                key.append(number[queue] if queue in number else number.setdefault(queue, len(number)))
+        for group, of_actors, of_queues in self.bundled:
+            own, theirs = of_actors(locals_), of_queues(queues)
+            key = self.keys.get((own, theirs))
+            if key is None:
+                numbers = [number.setdefault(queue, len(number)) for queue in theirs]
+                key = self.keys[own, theirs] = [*(own if type(own) is tuple else (own,)), *numbers]
             keys.append((key, group))
         keys.sort()
-        if all(one[0] != other[0] for one, other in pairwise(keys)):
-            orders = self.orders_by[tuple([group for _, group in keys])]
+        before = None
+        for key, _ in keys:
+            if key == before:  # two clients are in the same state: either may come first
+                wanted = [key for key, _ in keys]
+                of = {group: key for key, group in keys}
+                orders = [order for order in self.orders if [of[group] for group in order.members] == wanted]
+                break
+            before = key
         else:
-            wanted = [key for key, _ in keys]
-            of = {group: key for key, group in keys}
-            orders = [order for order in self.orders if [of[group] for group in order.members] == wanted]
+            orders = self.orders_by[tuple([group for _, group in keys])]
         best: Any = None
         for order in orders:
             if order.is_same:
@@ -447,12 +557,6 @@ class Graph:
         return found, who
 
 
-def _append(queues: list[Queue], index: int, token: Any) -> None:
-    queue = queues[index]
-    if queue is not None and not (queue and type(queue[-1]) is str):
-        queues[index] = (*queue, token)
-
-
 def _every_one_of(choices: list[list[Move]]) -> Iterator[list[Move]]:
     if not choices:
         yield []
@@ -460,82 +564,3 @@ def _every_one_of(choices: list[list[Move]]) -> Iterator[list[Move]]:
     for first in choices[0]:
         for rest in _every_one_of(choices[1:]):
             yield [first, *rest]
-
-
-@dataclass(frozen=True, slots=True)
-class _Order:
-    """Clients that are alike in another order: where each group, actor and queue is taken from.
-
-    ``shared`` are the actors whose seats are others then: (actor, its part, what becomes of each seat). ``is_same`` if
-    nothing moves.
-    """
-
-    members: tuple[int, ...]
-    groups: tuple[int, ...]
-    actors: tuple[int, ...]
-    queues: tuple[int, ...]
-    shared: tuple[tuple[int, Part, tuple[int, ...]], ...]
-    is_same: bool
-
-
-def _bundles(cast: Cast) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Return the actors and the queues of each client of those that are alike."""
-    found = {}
-    for group in cast.alike_groups[0] if cast.alike_groups else []:
-        actors = [at for at, actor in enumerate(cast.actors) if actor.group == group]
-        queues = [queue for at in actors for pair in cast.actors[at].queues for queue in pair]
-        found[group] = (tuple(actors), tuple(dict.fromkeys(queues)))
-    return found
-
-
-def _companies(cast: Cast) -> list[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]]:
-    """Return of each client its actors, all its queues, and those in which it speaks to shared actors."""
-    found = []
-    for group in range(cast.groups):
-        actors = tuple(at for at, actor in enumerate(cast.actors) if actor.group == group)
-        queues = tuple(dict.fromkeys(queue for at in actors for pair in cast.actors[at].queues for queue in pair))
-        shared = tuple(
-            cast.actors[at].queues[seat][0]
-            for at in actors
-            for seat, (other, _) in enumerate(cast.actors[at].peers)
-            if cast.actors[other].group < 0
-        )
-        found.append((actors, queues, shared))
-    return found
-
-
-def _orders(cast: Cast) -> list[_Order]:
-    """Return every order of the clients that are alike."""
-    found = []
-    members = cast.alike_groups[0] if cast.alike_groups else []
-    for order in permutations(members):
-        groups = list(range(cast.groups))
-        for place, group in zip(members, order, strict=True):
-            groups[place] = group
-        actor_of = list(range(len(cast.actors)))
-        by_group = [
-            [at for at, actor in enumerate(cast.actors) if actor.group == group] for group in range(cast.groups)
-        ]
-        for place in members:
-            for here, there in zip(by_group[place], by_group[groups[place]], strict=True):
-                actor_of[here] = there
-        queue_of = list(range(2 * cast.links))
-        shared: list[tuple[int, Part, tuple[int, ...]]] = []
-        for at, actor in enumerate(cast.actors):
-            source = cast.actors[actor_of[at]]
-            if actor.group >= 0:
-                for seat in range(len(actor.queues)):
-                    for one, other in zip(actor.queues[seat], source.queues[seat], strict=True):
-                        queue_of[one] = other
-                continue
-            # Seat s of a shared actor is of some client; it becomes the seat of the client that takes its place.
-            becomes = list(range(len(actor.peers)))
-            for seat, (peer, _) in enumerate(actor.peers):
-                if cast.actors[peer].group in members:
-                    new_peer = actor_of.index(peer)
-                    becomes[seat] = next(s for s, (other, _) in enumerate(actor.peers) if other == new_peer)
-            if becomes != list(range(len(becomes))):
-                shared.append((at, actor.part, tuple(becomes)))
-        same = tuple(groups) == tuple(range(cast.groups))
-        found.append(_Order(order, tuple(groups), tuple(actor_of), tuple(queue_of), tuple(shared), same))
-    return found

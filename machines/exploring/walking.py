@@ -9,7 +9,20 @@ from __future__ import annotations
 
 from machines.checks.flow import kind
 from machines.exploring.abstract import At, Broken, Value
-from machines.exploring.calls import DROPPED, DROPPED_TOLD, LOST, MARKED, OPEN, TOLD, Hit, Layer, Running, Timer, Token
+from machines.exploring.calls import (
+    DROPPED,
+    DROPPED_TOLD,
+    LOST,
+    MARKED,
+    OPEN,
+    SILENT_SEEN,
+    TOLD,
+    Hit,
+    Layer,
+    Running,
+    Timer,
+    Token,
+)
 from machines.exploring.doing import Doing
 from machines.model import Choice
 
@@ -137,9 +150,11 @@ class Walk(Doing):
             self.fault = "illegal"
 
     def _heard(self, layer: Layer, seat: int, token: Token, name: str) -> bool:
-        if name != token[0]:
+        if self.alike.is_renamed(token[0], name):
+            token = (name, token[1])
+        elif name != token[0]:
             here = f"{layer[0].outline.name}.{layer[0].state}"
-            self.hits.append(Hit("misread", f"{token[0]} is taken for {name} in {here}", token[0], here, seat))
+            self.hits.append(Hit("misread", f"{token[0]} is taken for {name} in {here}", token[0], here, seat, name))
             token = (name, ())
         self.reckoner.guessed = False
         return self._fire(layer, name, layer[1].receive[name], seat, token=token)
@@ -239,8 +254,10 @@ class Walk(Doing):
         try:
             while self.over is None and (self.work or self.pending):
                 if self.work:
-                    if self.oracle.answers and len(self.work) == 1 and not self.pending and self.work[0].alive:
-                        self.paused = self.work.pop()  # other ways may have come to the same point
+                    branches = self.oracle.answers or self.silent >= SILENT_SEEN
+                    if branches and len(self.work) == 1 and not self.pending and self.work[0].alive:
+                        # Other ways may have come to the same point, or a long way from elsewhere leads through it.
+                        self.paused = self.work.pop()
                         return
                     call = self.work.pop()
                     if call.alive:

@@ -204,6 +204,11 @@ def _parse_mapping(node: MapNode, problems: Problems) -> Type | None:
     meant = _misspelt_form(node)
     if meant:
         key = node.pairs[0][0]
+        if key.text == meant:
+            other = node.pairs[1][0]
+            said = f"{other.text!r} has no meaning beside {meant!r}"
+            problems.add(other.place, "A200", said, "it is for 'enum' alone")
+            return None
         hint = f"{near(key.text, (meant,))} A key that is really called so stands in quotes"
         problems.add(key.place, "A200", f"{key.text!r} is no form of a type", hint)
         return None

@@ -27,6 +27,7 @@ _WHOLE = re.compile(_WHOLE_REGEX)
 _NUMBER = re.compile(_NUMBER_REGEX)
 _WHOLE_CHARACTERS_MAX = 20  # -9223372036854775808
 _LISTED_MAX = 1_000  # Of so many numbers, the texts are listed one by one where two patterns are compared.
+KEPT_MAX = 2_000  # Moves of an automaton that is kept: a message is compared with many others, each time by its own.
 _WORDS = {"true": True, "false": False}
 _LINE_ENDS = ("\n", "\r")
 
@@ -152,6 +153,7 @@ class TemplateShape(Shape):
     def __init__(self, parts: Sequence[str | tuple[str, Shape]]) -> None:
         """``parts`` are literals and (name, shape) of holes; no two holes and no two literals stand side by side."""
         self.prefix = parts[0] if parts and isinstance(parts[0], str) else ""
+        self._made: Automaton | None = None  # what `language` returns, once it was asked for
         holes = []
         for index, part in enumerate(parts):
             if not isinstance(part, str):
@@ -208,9 +210,14 @@ class TemplateShape(Shape):
                 yield self.write([*first[:index], value, *first[index + 1 :]])
 
     def _language(self) -> Automaton | None:
+        if self._made is not None:
+            return self._made
         builder = Builder()
         pieces = [builder.text(self.prefix), *(builder.embed(hole.language()) for hole in self.holes)]
-        return builder.finish(builder.chain(pieces))
+        made = builder.finish(builder.chain(pieces))
+        if sum(map(len, made.moves)) <= KEPT_MAX:
+            self._made = made
+        return made
 
     def _schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
         regex = escaped(self.prefix) + "".join(hole.regex() + escaped(hole.until) for hole in self.holes)

@@ -127,6 +127,8 @@ def mistaken(text: str) -> str:
             matches = get_close_matches(word, (*_UNITS, *_LIKE_UNITS), n=1, cutoff=0.7)
             unit = _LIKE_UNITS.get(matches[0], matches[0]) if matches else ""
         meant = f"did you mean '{found['before']} {unit}'?" if unit else "the units are ms, s, min and h."
+        if unit and parse_value(f"{found['before']} {unit}")[0] == "text":
+            meant = "the time of a rate is more than nothing, like 10 per 1 s."
     return f"{meant or 'like 5 s, 3..5, 10 per 1 s, 3 or 0.5.'} A text is written in quotes"
 
 

@@ -44,8 +44,9 @@ class Codec:
     ``decode(raw)`` returns the value of one frame's payload: of JSON, or for ``framing: text`` the text. It raises
     Malformed. ``encode(value)`` returns the payload of a value that a message built; it raises Mismatch for a text
     with a lone surrogate, and for ``framing: text`` also if the value is no text or has a line end in it.
-    ``pack(value)`` returns it framed too: the bytes to write. ``packs`` has what does so for the messages, by name,
-    that have a frame of their own; ``decode`` takes those too.
+    ``pack(value)`` returns it framed too: the bytes to write; it raises Mismatch besides for a message over the wire's
+    ``message_bytes_max``, which no peer of the same spec would take. ``packs`` has what does so for the messages, by
+    name, that have a frame of their own; ``decode`` takes those too.
     """
 
     __slots__ = ("decode", "encode", "pack", "packs")
@@ -55,12 +56,17 @@ class Codec:
         self.decode: Callable[[bytes], Any] = _decode_text if text else _decoder(wire.depth_max, wire.digits_max)
         if frames:
             self.decode = _decode_cut
-        self.packs = {message: packer(frame, wire) for message, frame in frames.items()}
+        most = wire.message_bytes_max
+        self.packs = {message: _bounded(packer(frame, wire), most, 0) for message, frame in frames.items()}
         encode: Callable[[Any], bytes] = _encode_text if text else _encode_json
         self.encode = encode
         wrap = make_framer(wire).wrap
         ends_with_newline = wire.framing in ("json", "lines") and wire.line_end == "lf"
-        self.pack: Callable[[Any], bytes] = _pack_line if ends_with_newline else lambda value: wrap(encode(value))
+        if ends_with_newline:
+            self.pack: Callable[[Any], bytes] = _line_packer(most)
+        else:  # what the framers count as no part of a message: the four bytes of its length, or its newline
+            besides = 4 if wire.framing == "length" else 0 if frames else 1
+            self.pack = _bounded(lambda value: wrap(encode(value)), most, besides)
 
 
 def parse_json(raw: bytes, wire: Wire) -> Any:
@@ -173,12 +179,37 @@ def _encode_json(value: Any) -> bytes:
         raise Mismatch((), "texts without lone surrogates", shown(value)) from None
 
 
-def _pack_line(value: Any) -> bytes:
-    """Encode and add the newline that the framers ``json`` and ``lines`` write: one call instead of three."""
-    try:
-        return _encode(value) + b"\n"
-    except UnicodeEncodeError:
-        return _encode_json(value)  # which says what is wrong
+def _line_packer(bytes_max: int) -> Callable[[Any], bytes]:
+    """Return what encodes and adds the newline that the framers ``json`` and ``lines`` write: one call, not three."""
+
+    framed_max = bytes_max + 1
+
+    def pack_line(value: Any) -> bytes:
+        try:
+            framed = _encode(value) + b"\n"
+        except UnicodeEncodeError:
+            return _encode_json(value)  # which says what is wrong
+        if len(framed) > framed_max:
+            raise _too_long(len(framed) - 1, bytes_max)
+        return framed
+
+    return pack_line
+
+
+def _bounded(pack: Callable[[Any], bytes], bytes_max: int, besides: int) -> Callable[[Any], bytes]:
+    """Return what packs the same, but nothing over a limit, for which ``besides`` bytes of the framing do not count."""
+
+    def packed(value: Any) -> bytes:
+        framed = pack(value)
+        if len(framed) > bytes_max + besides:
+            raise _too_long(len(framed) - besides, bytes_max)
+        return framed
+
+    return packed
+
+
+def _too_long(count: int, bytes_max: int) -> Mismatch:
+    return Mismatch((), f"a message of at most {bytes_max} bytes (message_bytes_max)", f"one of {count}")
 
 
 def _decode_cut(raw: bytes) -> Any:

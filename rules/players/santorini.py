@@ -309,6 +309,8 @@ PLAYERS: dict[str, type] = {
 }
 # Each seed gives another game, and mostly a good one; a turn takes about 20 ms.
 DEFAULT = "quick"
+# Within the rules and at once: who plays the games of `accord check --games`, in turn.
+FAIR = ("random", "checker")
 
 
 # For a person --------------------------------------------------------------------------------------------------------

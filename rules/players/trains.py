@@ -9,14 +9,14 @@ it is shown in ``play`` may be its PlayerState or only its ThisPlayer; then it c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from random import Random as Chance
 from typing import Any
 
 from rules.players.trains_maps import made_map
 from rules.players.trains_search import Strong
 from rules.players.trains_view import View
-from rules.trains_map import COLOURS, Connection, Destination
+from rules.trains_map import COLOURS, Connection, Destination, read_map
 
 Answer = tuple[str, dict[str, Any]]
 
@@ -218,6 +218,8 @@ PLAYERS: dict[str, type] = {
     "bad-end": StuckEnd,
 }
 DEFAULT = "strong"
+# Within the rules and at once: who plays the games of `accord check --games`, in turn.
+FAIR = ("hold-10", "buy-now", "random")
 
 
 # For a person --------------------------------------------------------------------------------------------------------
@@ -247,3 +249,11 @@ def choices(question: str, arguments: Mapping[str, Any] | Iterable[tuple[str, An
                 for one, other in pairs
             ]
     raise ValueError(f"Trains has no question {question!r} with answers to choose from, only map and pick")
+
+
+def _a_map(holes: Mapping[str, Any]) -> None:
+    read_map(holes["map"])
+
+
+# What is given beforehand as the answer to a question, by the question: each raises ValueError with what is wrong.
+CHECKS: dict[str, Callable[[Mapping[str, Any]], None]] = {"map": _a_map}

@@ -179,6 +179,8 @@ PLAYERS: dict[str, type] = {
 }
 # Each seed gives another game, and a close one; a decision takes about 15 ms, with five players 40 ms at most.
 DEFAULT = "strong"
+# Within the rules and at once: who plays the games of `accord check --games`, in turn.
+FAIR = ("second", "random")
 
 
 # For a person --------------------------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-from xml.sax.saxutils import escape
 
 from rules.santorini_board import CAP, SIDE, Board, cell_of, place_of, read_board
+from rules.views.svg import opening, short, written
 
 SQUARE = 92.0  # Pixels.
 MARGIN = 40.0
@@ -58,16 +58,11 @@ def board_svg(
     """
     here = read_board(board)
     order = (*players, *(name for name in players_of(here) if name not in players))
-    size = f'width="{WIDTH:g}" height="{HEIGHT:g}" viewBox="0 0 {WIDTH:g} {HEIGHT:g}"'
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size}>',
-        f"<title>{_safe(title)}</title><style>{STYLE}</style>",
-        f'<rect width="{WIDTH:g}" height="{HEIGHT:g}" fill="{GROUND}"/>',
-    ]
+    parts = opening(title, STYLE, WIDTH, HEIGHT, GROUND)
     for i in range(SIDE):
         middle = MARGIN + (i + 0.5) * SQUARE
-        parts.append(_text(middle, MARGIN - 12, str(i), "text", "middle"))
-        parts.append(_text(MARGIN - 18, middle + 5, str(i), "text", "middle"))
+        parts.append(written(middle, MARGIN - 12, str(i), "text", "middle"))
+        parts.append(written(MARGIN - 18, middle + 5, str(i), "text", "middle"))
     for cell, height in enumerate(here.heights):
         parts.append(_building(height, *_corner(cell)))
     marked = cell_of(newest)
@@ -106,7 +101,7 @@ def _building(height: int, left: float, top: float) -> str:
     elif height:
         # In the corner of the top storey, so that a worker leaves it to be seen.
         inset = INSETS[height]
-        parts.append(_text(left + inset + 4, top + inset + 14, str(height), "small"))
+        parts.append(written(left + inset + 4, top + inset + 14, str(height), "small"))
     return "".join(parts)
 
 
@@ -126,40 +121,25 @@ def _worker(player: int, number: str, x: float, y: float, radius: float) -> str:
 def _panel(here: Board, title: str, turn: str | None, order: Sequence[str], lines: Sequence[str]) -> str:
     """Return what stands to the right of the board, from the top down."""
     x, y = PANEL_X, MARGIN + 18
-    parts = [_text(x, y, _short(title), "title")]
+    parts = [written(x, y, short(title, LINE_CHARACTERS), "title")]
     y += 46
     for number, player in enumerate(order):
         if player == turn:
             parts.append(f'<path d="M{x - 18:g} {y - 11:g}l11 7l-11 7z" fill="#d9480f" stroke="#2d2a26"/>')
         parts.append(_worker(number, "", x + 12, y - 4, 13))
-        parts.append(_text(x + 36, y, _short(player), "head"))
+        parts.append(written(x + 36, y, short(player, LINE_CHARACTERS), "head"))
         stands = [f"{worker[-1]} at {cell // SIDE},{cell % SIDE}" for worker, cell in here.own(player)]
         story = ", ".join(stands) or "not yet placed"
-        parts.append(_text(x + 36, y + 19, f"{story}{'; to move' if player == turn else ''}", "small"))
+        parts.append(written(x + 36, y + 19, f"{story}{'; to move' if player == turn else ''}", "small"))
         y += 54
     for line in lines:
-        parts.append(_text(x, y, _short(line), "text"))
+        parts.append(written(x, y, short(line, LINE_CHARACTERS), "text"))
         y += 22
     y = HEIGHT - MARGIN - 84
-    parts.append(_text(x, y, "heights", "head"))
+    parts.append(written(x, y, "heights", "head"))
     for height in range(CAP + 1):
         parts.append(
             f'<g transform="translate({x + 54 * height:g} {y + 14:g}) scale(0.5)">{_building(height, 0, 0)}</g>'
         )
-    parts.append(_text(x, y + 80, "a place is row,column", "small"))
+    parts.append(written(x, y + 80, "a place is row,column", "small"))
     return "\n".join(parts)
-
-
-def _text(x: float, y: float, text: str, kind: str, anchor: str = "start") -> str:
-    return f'<text class="{kind}" x="{x:g}" y="{y:g}" text-anchor="{anchor}">{_safe(text)}</text>'
-
-
-def _short(text: str) -> str:
-    """Return the text, or as much as fits in the panel and an ellipsis."""
-    return text if len(text) <= LINE_CHARACTERS else text[: LINE_CHARACTERS - 1] + "…"
-
-
-def _safe(text: str) -> str:
-    """Return text as XML may hold it: markup escaped, and what XML 1.0 cannot hold at all replaced."""
-    allowed = (char if char in "\t\n\r" or " " <= char <= "\ud7ff" or char >= "\ue000" else "\ufffd" for char in text)
-    return escape("".join(char if char not in "\ufffe\uffff" else "\ufffd" for char in allowed))

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import hypot
 from typing import Any
-from xml.sax.saxutils import escape
 
 from rules.trains_map import Connection, read_map
+from rules.views.svg import opening, safe, short, written
 
 WIDTH, HEIGHT = 1000.0, 760.0  # Pixels that the map fills at most, in its own proportions.
 MARGIN = 60.0
@@ -58,12 +58,7 @@ def map_svg(
     total = across + (PANEL if owned else 0)
     paints = {name: OWNERS[i % len(OWNERS)] for i, name in enumerate(owned or {})}
     holders = {tuple(one): name for name, those in (owned or {}).items() for one in those}
-    size = f'width="{total:g}" height="{down:g}" viewBox="0 0 {total:g} {down:g}"'
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size}>',
-        f"<title>{_safe(title)}</title><style>{STYLE}</style>",
-        f'<rect width="{total:g}" height="{down:g}" fill="{GROUND}"/>',
-    ]
+    parts = opening(title, STYLE, total, down, GROUND)
     between: dict[tuple[str, str], list[Connection]] = {}
     for one in atlas.connections:
         between.setdefault(one[:2], []).append(one)
@@ -90,7 +85,7 @@ def _track(start: tuple[float, float], end: tuple[float, float], one: Connection
     each = (far - 2 * gap) / one[3]
     pause = min(4.0, each / 5)
     colour = PAINT[one[2]]
-    parts = [f"<g><title>{_safe(f'{one[0]} - {one[1]}, {one[2]} {one[3]}')}</title>"]
+    parts = [f"<g><title>{safe(f'{one[0]} - {one[1]}, {one[2]} {one[3]}')}</title>"]
     for i in range(one[3]):
         begin, stop = gap + i * each + pause / 2, gap + (i + 1) * each - pause / 2
         corners = [
@@ -131,7 +126,7 @@ def _labels(
         best = min(boxes, key=lambda box: _covered(box, taken, points, across, down))
         taken.append(best)
         middle, foot = (best[0] + best[2]) / 2, best[3] - 3
-        parts.append(f'<text class="city" x="{middle:.1f}" y="{foot:.1f}" text-anchor="middle">{_safe(name)}</text>')
+        parts.append(f'<text class="city" x="{middle:.1f}" y="{foot:.1f}" text-anchor="middle">{safe(name)}</text>')
     return parts
 
 
@@ -154,26 +149,16 @@ def _panel(
 ) -> list[str]:
     """Return what stands to the right of the map: who has which colour, and how much."""
     y = MARGIN
-    parts = [f'<text class="title" x="{left:g}" y="{y:g}">{_safe(_short(title))}</text>']
+    parts = [written(left, y, short(title, LINE_CHARACTERS), "title")]
     for name, those in owned.items():
         y += 44
         parts.append(
             f'<rect x="{left:g}" y="{y - 13:g}" width="26" height="14" fill="{paints[name]}" stroke="#2d2a26"/>'
         )
-        parts.append(f'<text class="head" x="{left + 36:g}" y="{y:g}">{_safe(_short(name))}</text>')
+        parts.append(written(left + 36, y, short(name, LINE_CHARACTERS), "head"))
         segments = sum(one[3] for one in those)
         told = f"{len(those)} connections, {segments} segments"
         if name in notes:
             told = f"{told}; {notes[name]}"
-        parts.append(f'<text class="text" x="{left + 36:g}" y="{y + 17:g}">{_safe(told)}</text>')
+        parts.append(written(left + 36, y + 17, told, "text"))
     return parts
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LINE_CHARACTERS else text[: LINE_CHARACTERS - 1] + "…"
-
-
-def _safe(text: str) -> str:
-    """Return text as XML may hold it: markup escaped, and what XML 1.0 cannot hold at all replaced."""
-    allowed = (char if char in "\t\n\r" or " " <= char <= "\ud7ff" or char >= "\ue000" else "\ufffd" for char in text)
-    return escape("".join(char if char not in "\ufffe\uffff" else "\ufffd" for char in allowed))

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
-from xml.sax.saxutils import escape
 
 from rules.tsuro_board import COLOURS, PORTS, SIDE, Board, Start, facing, port_of, read_board, tile_text
+from rules.views.svg import opening, short, written
 
 SQUARE = 64.0  # Pixels.
 MARGIN = 34.0
@@ -57,16 +57,11 @@ def board_svg(
         BoardError: the board cannot be one of the game.
     """
     here = read_board(board)
-    size = f'width="{WIDTH:g}" height="{HEIGHT:g}" viewBox="0 0 {WIDTH:g} {HEIGHT:g}"'
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size}>',
-        f"<title>{_safe(title)}</title><style>{STYLE}</style>",
-        f'<rect width="{WIDTH:g}" height="{HEIGHT:g}" fill="{GROUND}"/>',
-    ]
+    parts = opening(title, STYLE, WIDTH, HEIGHT, GROUND)
     for i in range(SIDE):
         middle = MARGIN + (i + 0.5) * SQUARE
-        parts.append(_text(middle, MARGIN - 12, str(i), "text", "middle"))
-        parts.append(_text(MARGIN - 16, middle + 5, str(i), "text", "middle"))
+        parts.append(written(middle, MARGIN - 12, str(i), "text", "middle"))
+        parts.append(written(MARGIN - 16, middle + 5, str(i), "text", "middle"))
     for x, column in enumerate(here.columns):
         for y, tile in enumerate(column):
             parts.append(_tile(tile, *_corner(x, y), SQUARE))
@@ -164,10 +159,10 @@ def _panel(
 ) -> str:
     """Return what stands to the right of the board, from the top down."""
     x, y = PANEL_X, MARGIN + 18
-    parts = [_text(x, y, _short(title), "title")]
+    parts = [written(x, y, short(title, LINE_CHARACTERS), "title")]
     if round_number is not None:
         y += 26
-        parts.append(_text(x, y, f"round {round_number}" if round_number else "first placements", "text"))
+        parts.append(written(x, y, f"round {round_number}" if round_number else "first placements", "text"))
     y += 34
     stands = {start[0]: here.stand(start) for start in here.starts}
     for token in COLOURS:
@@ -177,24 +172,24 @@ def _panel(
         if token == turn:
             parts.append(f'<path d="M{x - 14:g} {y - 10:g}l9 6l-9 6z" fill="#ffb400" stroke="#2d2a26"/>')
         parts.append(_disc(x + 9, y - 4, token, out=out))
-        parts.append(_text(x + 28, y, _short(names.get(token, token)), "head"))
-        parts.append(_text(x + 28, y + 17, story, "small"))
+        parts.append(written(x + 28, y, short(names.get(token, token), LINE_CHARACTERS), "head"))
+        parts.append(written(x + 28, y + 17, story, "small"))
         y += 44
     if hand:
         whose = f"offered to {turn}" if turn else "offered"
-        parts.append(_text(x, y + 8, whose, "head"))
+        parts.append(written(x, y + 8, whose, "head"))
         y = _hand(parts, hand, chosen, x, y + 18)
     if ranking or cheaters:
         y += 14
-        parts.append(_text(x, y, "result", "head"))
+        parts.append(written(x, y, "result", "head"))
         place = 1
         for group in ranking:
             y += 21
-            parts.append(_text(x, y, _short(f"{place}. {', '.join(group)}"), "text"))
+            parts.append(written(x, y, short(f"{place}. {', '.join(group)}", LINE_CHARACTERS), "text"))
             place += len(group)
         if cheaters:
             y += 21
-            parts.append(_text(x, y, _short(f"ejected: {', '.join(cheaters)}"), "text"))
+            parts.append(written(x, y, short(f"ejected: {', '.join(cheaters)}", LINE_CHARACTERS), "text"))
     return "\n".join(parts)
 
 
@@ -202,12 +197,12 @@ def _hand(parts: list[str], hand: Sequence[Any], chosen: Any, x: float, y: float
     """Add the tiles offered, and under them the one chosen as it was laid; return where the next line goes."""
     for i, tile in enumerate(hand):
         parts.append(_tile(tile, x + i * 90, y, 78))
-        parts.append(_text(x + i * 90 + 39, y + 94, tile_text(tile), "small", "middle"))
+        parts.append(written(x + i * 90 + 39, y + 94, tile_text(tile), "small", "middle"))
     y += 122
     if chosen is not None:
-        parts.append(_text(x, y, "laid as", "head"))
+        parts.append(written(x, y, "laid as", "head"))
         parts.append(_tile(chosen, x + 90, y - 14, 78))
-        parts.append(_text(x + 129, y + 80, tile_text(chosen), "small", "middle"))
+        parts.append(written(x + 129, y + 80, tile_text(chosen), "small", "middle"))
         y += 112
     return y
 
@@ -223,18 +218,3 @@ def _story(stand: tuple[int, str] | None, ejected: bool) -> tuple[str, bool]:
     if before is None:
         return f"{'exited' if stand[1] == 'exited' else 'collided head on'} at {port} of {x},{y}", True
     return f"at {port} of {x},{y}, faces {before[0]},{before[1]}", False
-
-
-def _text(x: float, y: float, text: str, kind: str, anchor: str = "start") -> str:
-    return f'<text class="{kind}" x="{x:g}" y="{y:g}" text-anchor="{anchor}">{_safe(text)}</text>'
-
-
-def _short(text: str) -> str:
-    """Return the text, or as much as fits in the panel and an ellipsis."""
-    return text if len(text) <= LINE_CHARACTERS else text[: LINE_CHARACTERS - 1] + "…"
-
-
-def _safe(text: str) -> str:
-    """Return text as XML may hold it: markup escaped, and what XML 1.0 cannot hold at all replaced."""
-    allowed = (char if char in "\t\n\r" or " " <= char <= "\ud7ff" or char >= "\ue000" else "\ufffd" for char in text)
-    return escape("".join(char if char not in "\ufffe\uffff" else "\ufffd" for char in allowed))

@@ -7,19 +7,23 @@ from dataclasses import dataclass, fields, is_dataclass
 from string import ascii_lowercase
 from typing import Any
 
-from machines.messages.types import Mismatch, compile_type
+from machines.messages.shapes import Mismatch
+from machines.messages.types import compile_type
 from machines.model import (
     Accept,
     Attribute,
     Binary,
     Binding,
+    Branch,
     Constant,
     Expression,
+    Let,
     Name,
     Role,
     Send,
     Spec,
     State,
+    Step,
     Type,
 )
 from machines.reading.settings import apply_settings
@@ -242,14 +246,39 @@ def _letters(index: int) -> str:
     return text
 
 
+def check_name(name: str, spec: Spec, client: Role) -> None:
+    """Make sure that every message in which a client sends its own name can carry this one.
+
+    Raises:
+        CommandError: one cannot; the text says which, and what a name has to be.
+    """
+    for holder in (*_parts(client, State), *_parts(client, Branch)):
+        aliases: set[str] = set()  # what is the name for certain: bound just before, in the same steps
+        for step in holder.steps:
+            if isinstance(step, Let):
+                for binding in step.bindings:
+                    (aliases.add if _is_my_name(binding.value, aliases) else aliases.discard)(binding.target)
+            for message, hole_type in _name_holes(spec, step, aliases):
+                try:
+                    compile_type(hole_type, spec.types).freeze(name)
+                except Mismatch as error:
+                    raise CommandError(f"--name {name!r} does not fit {message}: {error}") from None
+
+
 def _name_types(spec: Spec, client: Role) -> Iterator[Type]:
     aliases = {binding.target for binding in _parts(client, Binding) if _is_my_name(binding.value, frozenset())}
-    for send in _parts(client, Send):
+    for _, hole_type in _name_holes(spec, client, aliases):
+        yield hole_type
+
+
+def _name_holes(spec: Spec, part: Role | Step, aliases: set[str]) -> Iterator[tuple[str, Type]]:
+    """Yield the messages in which a part sends its client's name, or what has it, and the type of the hole."""
+    for send in _parts(part, Send):
         for call in send.messages:
             if call.path in spec.messages:
                 for hole, argument in zip(spec.messages[call.path].holes, call.arguments or (), strict=False):
                     if _is_my_name(argument, aliases):
-                        yield hole.type
+                        yield call.path, hole.type
 
 
 def _is_my_name(expression: Expression, aliases: frozenset[str] | set[str]) -> bool:

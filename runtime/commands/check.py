@@ -17,8 +17,20 @@ from machines.exploring.findings import Verdict
 from machines.library import RulesError, SpecNotFound, load, rules_modules
 from machines.model import Spec
 from machines.problems import SpecError
-from runtime.commands.exploring import CLIENTS, LIMIT, QUEUE, Bounds, Clients, Limit, Queue, explored
+from runtime.commands.exploring import (
+    CLIENTS,
+    LIMIT,
+    QUEUE,
+    Bounds,
+    Clients,
+    Limit,
+    Queue,
+    TracesOption,
+    explored,
+    shown_runs,
+)
 from runtime.commands.faults import OK, PROBLEMS, UNDETERMINED, CommandError
+from runtime.commands.games import Baseline, GamesOption, Plan, Record
 from runtime.commands.options import Json, Rules, SpecName, are_modules, is_spec
 from runtime.commands.output import note, put
 from runtime.commands.reports import Format, Report, Told, as_json, as_junit, as_sarif, text_lines
@@ -26,8 +38,11 @@ from runtime.commands.watch import Draw, Watch, folder_for
 from runtime.commands.watch import watch as watched
 from runtime.escaping import harmless
 
-FormatOption = Annotated[Format, Parameter(name="--format", help="How it is told; --json is --format json.")]
+FormatOption = Annotated[
+    Format, Parameter(name="--format", help="How it is told, text if left out; --json is --format json.")
+]
 Output = Annotated[Path | None, Parameter(name=["--output", "-o"], help="A file to write instead of standard output.")]
+Charts = Annotated[bool, Parameter(negative=(), help="Draw each trace too, as a sequence diagram in plain characters.")]
 _STYLES = {"problem": "bold red", "source": "dim", "caret": "bold green", "accepted": "yellow"}
 
 
@@ -37,8 +52,13 @@ def check(
     clients: Clients = CLIENTS,
     queue: Queue = QUEUE,
     limit: Limit = LIMIT,
+    traces: TracesOption = "first",
+    charts: Charts = False,
+    games: GamesOption = 0,
+    baseline: Baseline = None,
+    record: Record = None,
     json: Json = False,
-    format: FormatOption = "text",  # noqa: A002 (it is the option's name)
+    format: FormatOption | None = None,  # noqa: A002 (it is the option's name)
     output: Output = None,
     watch: Watch = False,
     draw: Draw = False,
@@ -46,36 +66,50 @@ def check(
     """Report every problem of one or more specs: FILE:LINE:COLUMN: CODE what (what to do), and the line it stands in.
 
     A spec without problems is then explored: all its roles together, with every move that a player may make, every
-    limit that may pass and every connection that may be lost. What is found has the shortest trace to it. A problem
-    that the spec accepts, with a reason, is listed as such. `accord explain CODE` says what a code means.
-    Exit code 0 if nothing is found, 2 if something is, 3 if a bound was met before all was looked at. Nothing is run
-    but the specs' rules modules are imported.
+    limit that may pass and every connection that may be lost. What is found has the shortest trace to it. So have
+    problems of one role that a run can show, of each code the first (or each, with --traces all): a wait without end,
+    an answer that is missing, a name without a value, messages taken for each other. A problem that the spec accepts,
+    with a reason, is listed as such. `accord explain CODE` says what a code means.
+    With --games, where nothing is found, the roles then play whole games in memory, with the rules and the players of
+    the spec: all good, and one of them lying, silent, gone and so on, a game each. --record keeps how they went, and
+    --baseline tells each game that goes another way since.
+    Exit code 0 if nothing is found, 2 if something is, 3 if a bound was met before all was looked at. Without
+    games nothing is run but the specs' rules modules are imported.
     """
     if not specs:
         raise CommandError("check needs a spec: accord check SPEC...")
     are_modules(rules)
-    form: Format = "json" if json else format
-    bounds = Bounds(clients, queue, limit)
+    if json and format not in (None, "json"):
+        raise CommandError(f"--json and --format {format} exclude one another: leave one of them out")
+    form: Format = "json" if json else format or "text"
+    if charts and (watch or form != "text"):
+        raise CommandError("--charts draws in the text of a check that is not watched")
+    bounds = Bounds(clients, queue, limit, traces)
+    plan = Plan(games, baseline, record)
     if watch:
         if form not in ("text", "json"):
             raise CommandError(f"--watch tells text or JSON, not {form}")
+        if record is not None:
+            raise CommandError("--record is for a check that is not watched")
         folder = folder_for(draw=draw, output=output)
-        watched(specs, lambda name: _checked(name, rules, bounds), draw=folder, rules=rules, json=form == "json")
+        watched(specs, lambda name: _checked(name, rules, bounds, plan), draw=folder, rules=rules, json=form == "json")
     elif draw:
         raise CommandError("--draw is for --watch: otherwise it is accord draw")
     reports: list[Report] = []
     lines: list[str] = []
     for name in specs:
-        report = _checked(name, rules, bounds)
+        report = _checked(name, rules, bounds, plan)
         reports.append(report)
         if report.error is not None:
             note(f"accord: {report.error}")
         if form == "text":
             if output is None:
-                _print(text_lines(report))
+                _print(text_lines(report, charts=charts))
             else:
-                lines += [harmless(line) for _, line in text_lines(report)]
+                lines += [harmless(line) for _, line in text_lines(report, charts=charts)]
             for line in report.verdict.summary() if report.verdict is not None else ():
+                note(f"{name}: {line}")
+            for line in report.notes:
                 note(f"{name}: {line}")
     if form != "text":
         lines.append(_written(form, reports))
@@ -87,22 +121,30 @@ def check(
     if form == "text":
         note(_summary(specs, reports))
     states = {report.state for report in reports}
+    if kept := plan.write(all_right="wrong" not in states):
+        note(kept)
     return PROBLEMS if "wrong" in states else UNDETERMINED if "unknown" in states else OK
 
 
-def _checked(name: str, rules: list[str], bounds: Bounds) -> Report:
+def _checked(name: str, rules: list[str], bounds: Bounds, plan: Plan) -> Report:
     try:
         is_spec(name)
         spec = load(name, rules=rules)
-        problems, allowed = judge(spec, rules_modules(spec, rules))
+        modules = rules_modules(spec, rules)
+        problems, allowed = judge(spec, modules)
     except (SpecNotFound, RulesError) as error:
         return Report(name, error=str(error))
     except SpecError as error:
         return Report(name, tuple(map(Told, error.problems)))
     accepted = tuple(Told(one.problem, reason=one.by.reason) for one in allowed)
-    if problems or not bounds.clients:
-        return Report(name, tuple(map(Told, problems)), accepted)
-    return _with_verdict(name, spec, allowed, accepted, explored(spec, rules, bounds))
+    if problems:
+        runs = shown_runs(spec, rules, problems, bounds)
+        told = tuple(Told(problem, run=runs.runs.get(problem)) for problem in problems)
+        return Report(name, told, accepted, notes=runs.notes)
+    report = Report(name, accepted=accepted)
+    if bounds.clients:
+        report = _with_verdict(name, spec, allowed, accepted, explored(spec, rules, bounds))
+    return plan.report(report, spec, modules)
 
 
 def _with_verdict(

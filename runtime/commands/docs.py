@@ -64,6 +64,8 @@ def docs(
         raise CommandError("docs takes either specs or --all, not both")
     if fill and (all_ or specs):
         raise CommandError("--fill names the specs in the files: leave them out here")
+    if fill and format_ is not None:
+        raise CommandError("--fill writes Markdown into the files that it names: leave --format out")
     names = shipped() if all_ else specs
     if not names and not fill:
         raise CommandError("docs needs specs, or --all for the shipped ones: accord docs SPEC... -o FOLDER")

@@ -6,11 +6,12 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from machines.manual import FRAMES, Example, Page, pages
+from machines.manual import FRAMES, Example, Page
 from machines.problems import near
 from runtime.commands.faults import OK, CommandError
 from runtime.commands.options import Json
 from runtime.commands.output import put, put_json, table
+from runtime.manual import pages
 
 Code = Annotated[str | None, Parameter(help="The code of a problem, like A302; all of them if left out.")]
 

@@ -6,7 +6,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -14,12 +14,16 @@ from machines.effects import Ask
 from machines.exploring import explore as exploring
 from machines.exploring.findings import Finding, Step, Verdict
 from machines.exploring.promises import PromiseError, promises_for
-from machines.exploring.replaying import Decide, confirmed
 from machines.library import rules_modules
 from machines.model import Spec
+from machines.problems import Problem
 from runtime.commands.faults import CommandError
-from runtime.players import companions
 
+if TYPE_CHECKING:  # what most checks never need is imported where it is: replays, runs that show a problem, players
+    from machines.exploring.replaying import Decide
+    from machines.exploring.showing import Shown
+
+Traces = Literal["first", "all", "none"]
 CLIENTS = max(exploring.CLIENTS)
 QUEUE = exploring.QUEUE
 LIMIT = exploring.CONFIGURATIONS_MAX
@@ -32,13 +36,23 @@ Queue = Annotated[int, Parameter(help="How many messages may wait for one peer."
 Limit = Annotated[int, Parameter(help="How many configurations to look at, for each number of clients.")]
 
 
+TracesOption = Annotated[
+    Traces,
+    Parameter(
+        name="--traces",
+        help="Which problems of one role a run shows: the first of each code, all of them, or none.",
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How far to look."""
+    """How far to look, and which problems of one role to look for a run of."""
 
     clients: int = CLIENTS
     queue: int = QUEUE
     limit: int = LIMIT
+    traces: Traces = "first"
 
     def __post_init__(self) -> None:
         for name, value, low, high in (
@@ -78,11 +92,45 @@ def explored(spec: Spec, rules: list[str], bounds: Bounds) -> Verdict:
         found = exploring.explore(
             spec, promises, clients=range(1, bounds.clients + 1), queue=bounds.queue, most=bounds.limit
         )
+    if not found.findings:
+        return found
+    from machines.exploring.replaying import confirmed
+
     return confirmed(found, spec, modules, decider(spec))
+
+
+def shown_runs(spec: Spec, rules: list[str], problems: list[Problem], bounds: Bounds) -> Shown:
+    """Return runs that show the problems of one role: of each, or of the first of each code.
+
+    Raises:
+        CommandError: a module of its rules promises what is no promise.
+    """
+    from machines.exploring import showing
+
+    if bounds.traces == "none" or not bounds.clients:
+        return showing.Shown({})
+    first: dict[str, Problem] = {}
+    for problem in problems:
+        if problem.spot is not None:
+            first.setdefault(problem.code, problem)
+    chosen = [one for one in problems if bounds.traces == "all" or one is first.get(one.code)]
+    if not any(one.spot is not None for one in chosen):
+        return showing.Shown({})
+    modules = rules_modules(spec, rules)
+    try:
+        promises = promises_for(spec, modules)
+    except PromiseError as error:
+        raise CommandError(str(error)) from None
+    most = min(bounds.limit, showing.CONFIGURATIONS_MAX)
+    with seldom_collected():
+        found = showing.show(spec, promises, chosen, beside=problems, clients=range(1, bounds.clients + 1), most=most)
+        return showing.replay(found, spec, modules, decider(spec), problems)
 
 
 def decider(spec: Spec) -> Decide:
     """Return who decides in a replay: the game's own strategies, one after the other; nobody if it has none."""
+    from runtime.players import companions
+
     strategies = [one for module in companions(spec, "players") for one in module.PLAYERS.values()]
 
     def decide(role: str, ask: Ask, attempt: int) -> Any:
@@ -121,16 +169,18 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "line": finding.place.line if finding.place is not None else None,
         "clients": finding.clients,
         "confirmed": finding.confirmed,
-        "trace": [_step(step) for step in finding.trace],
+        "trace": [shown_step(step) for step in finding.trace],
     }
 
 
-def _step(step: Step) -> dict[str, Any]:
+def shown_step(step: Step) -> dict[str, Any]:
+    """Return a step of a trace as JSON."""
     return {
         "who": step.who,
         "kind": step.kind,
         "peer": step.peer,
         "message": step.message,
+        "taken": step.taken,
         "does": step.does,
         "sent": [{"to": to, "message": message} for to, message in step.sent],
         "closed": list(step.closed),

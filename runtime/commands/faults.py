@@ -3,7 +3,7 @@
 0    all is well
 1    the run or the arena failed: a rule raised, or Accord itself has a fault
 2    a spec has problems, or an argument is wrong
-3    undetermined: kept for checks that can neither prove nor refute
+3    undetermined: a check that can neither prove nor refute, a replay of a journal that has no end
 4    the network: the port is in use, or nobody listens there
 130  ended by Ctrl-C
 141  whoever read standard output has gone, as head does once it has its lines
@@ -56,6 +56,7 @@ def sentence(error: BaseException) -> tuple[str, int] | None:
     from machines.library import RulesError, SpecNotFound
     from machines.problems import SpecError
     from machines.reading.settings import SettingError
+    from runtime.given_answers import AnswerError
     from runtime.journal import JournalError
     from runtime.players import PlayerKindError
     from runtime.replay import ReplayError
@@ -65,6 +66,8 @@ def sentence(error: BaseException) -> tuple[str, int] | None:
         case SpecError():
             return str(error), PROBLEMS
         case SpecNotFound() | RulesError() | SettingError() | JournalError() | PlayerKindError() | ReplayError():
+            return str(error), PROBLEMS
+        case AnswerError():
             return str(error), PROBLEMS
         case NetworkError():
             return str(error), NETWORK

@@ -10,9 +10,10 @@ from cyclopts import Parameter
 from machines.effects import Ended
 from machines.library import load
 from machines.values import plain
-from runtime.commands.casting import unhurried
+from runtime.commands.casting import check_name, unhurried
 from runtime.commands.faults import FAILED, OK, CommandError
 from runtime.commands.options import (
+    Answers,
     BackendOption,
     JournalPath,
     Json,
@@ -32,11 +33,13 @@ from runtime.commands.options import (
     program,
     seed_of,
     settings_of,
+    shown_address,
 )
 from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.results import result_lines
 from runtime.commands.running import journal as opened_journal
 from runtime.commands.running import journal_path, run
+from runtime.given_answers import GivenAnswers, answers_of
 from runtime.journal import Journal
 from runtime.own_roles import can_be_own, join_with
 from runtime.players import check_kind, default_kind, open_player
@@ -55,10 +58,13 @@ def join(
     address: Annotated[str, Parameter(help="HOST:PORT of the first role that this one connects to.")],
     /,
     *,
-    name: Annotated[str, Parameter(help="The player's name.")] = "player",
+    name: Annotated[
+        str, Parameter(help="The player's name, which must fit the message that it is sent in.")
+    ] = "player",
     player: PlayerKind = None,
     role: Role = None,
     to: To = [],  # noqa: B006 (cyclopts makes a new list)
+    answer: Answers = [],  # noqa: B006
     seed: Seed = None,
     settings: Settings = [],  # noqa: B006
     rules: Rules = [],  # noqa: B006
@@ -74,7 +80,8 @@ def join(
     A further role that it connects to, and that no --to gives the address of, is started for it if it may stand alone:
     the remote AI of santorini-relay, with the same player.
 
-    Exit code 0 if the protocol came to its end, 1 if the run failed, 4 if nobody listens there.
+    Exit code 0 if the protocol came to its end, 1 if the run failed, 4 if nobody listens there. It has failed too where
+    the server ends the connection before it has said anything that was heard: no seat is left, or its game is over.
     """
     overridden = settings_of(settings)
     loaded_spec = loaded(spec, overridden, rules)
@@ -85,22 +92,44 @@ def join(
     own = [target for target in targets if target not in addresses and can_be_own(loaded_spec, target)]
     for missing in (target for target in targets if target not in addresses and target not in own):
         raise CommandError(f"{chosen} connects to {missing} too: give its address with --to {missing}=HOST:PORT")
+    check_name(name, loaded_spec, loaded_spec.roles[chosen])
     kind = player or default_kind(loaded_spec)
     check_kind(kind, loaded_spec)
     if kind == "human":
         overridden |= unhurried(loaded_spec, chosen, overridden)
         loaded_spec = load(spec, overridden, rules)
+    answers = answers_of(answer, loaded_spec, [chosen, *own])
     number = seed_of(seed)
     made = program(loaded_spec, chosen, rules)
     own_programs = [program(loaded_spec, target, rules) for target in own]
     my = {"name": name}
+    turned_away = ""
+
+    def told(who: str, why: str) -> None:
+        nonlocal turned_away
+        where = shown_address(*addresses[who]) if who in addresses else "its own port"
+        turned_away = (
+            f"turned away: {who} at {where} ended the connection before anything from it was heard"
+            f"{f' ({why})' if why else ''}: no seat is left, its game is over, or it does not want this client"
+        )
 
     async def take_part(book: Journal | None) -> Ended:
         async with open_player(kind, spec=loaded_spec, name=name, seed=number) as decider:
-            return await join_with(made, own_programs, addresses, decider, seed=number, my=my, journal=book)
+            who = GivenAnswers(decider, answers)
+            return await join_with(
+                made,
+                own_programs,
+                addresses,
+                who,
+                seed=number,
+                my=my,
+                journal=book,
+                on_turned_away=told,
+                tells_waits=kind != "human",
+            )
 
     with (
-        log_shown(log, as_json=log_json),
+        log_shown(log, as_json=log_json, waits=kind != "human"),
         opened_journal(
             journal,
             no_journal,
@@ -117,11 +146,12 @@ def join(
         ended = run(partial(take_part, book), backend)
     if json:
         result: dict[str, Any] = {"spec": loaded_spec.protocol, "role": chosen, "name": name, "player": kind}
-        result |= {"seed": number, "result": plain(ended.value), "failed": ended.failed}
+        result |= {"seed": number, "result": plain(ended.value), "failed": turned_away or ended.failed}
+        result["turned_away"] = bool(turned_away)
         put_json({**result, "journal": journal_path(book), "backend": backend})
     else:
-        for line in result_lines(loaded_spec, ended):
+        for line in [turned_away] if turned_away else result_lines(loaded_spec, ended):
             put(line)
         if book is not None:
             note(f"journal {book.path}")
-    return FAILED if ended.failed is not None else OK
+    return FAILED if turned_away or ended.failed is not None else OK

@@ -6,22 +6,33 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from machines.engine.table import Program
 from machines.library import SpecNotFound, allowed_rules, load, rules_modules, shipped, sources
 from machines.model import Spec
 from machines.problems import Problems, SpecError, near
 from machines.reading.nodes import ListNode, MapNode, ScalarNode, parse_yaml
 from runtime.commands.faults import CommandError
 
+if TYPE_CHECKING:  # a check runs nothing
+    from machines.engine.table import Program
+
 SpecName = Annotated[str, Parameter(help="The name of a shipped spec, or a path.")]
 Json = Annotated[bool, Parameter(name="--json", help="Write one JSON object to standard output.")]
 Settings = Annotated[
     list[str],
     Parameter(name=["--set"], help="Override a setting, as in --set 'reply=2 s'; may be given again.", negative=()),
+]
+Answers = Annotated[
+    list[str],
+    Parameter(
+        name=["--answer"],
+        help="QUESTION=JSON or QUESTION=@FILE (JSON or YAML): a question is always answered with this message, and no "
+        "player is asked; may be given again. Thus --answer map=@my_map.json plays trains on a map of one's own.",
+        negative=(),
+    ),
 ]
 Role = Annotated[str | None, Parameter(help="The role to run; the first that fits if left out.")]
 To = Annotated[
@@ -86,6 +97,8 @@ def program(spec: Spec, role: str, rules: Sequence[str]) -> Program:
     Raises:
         RulesError, SpecError: a module cannot be imported, or lacks what the spec calls.
     """
+    from machines.engine.table import Program
+
     return Program(spec, role, rules_modules(spec, rules))
 
 

@@ -80,10 +80,10 @@ class LogLines(logging.Formatter):
 
 
 @contextmanager
-def log_shown(level: str, *, as_json: bool, without: str | None = None) -> Iterator[None]:
+def log_shown(level: str, *, as_json: bool, without: str | None = None, waits: bool = False) -> Iterator[None]:
     """Send the log of a level (a key of LEVELS) and above to standard error for as long as the block runs.
 
-    What the logger ``without`` says is left out.
+    What the logger ``without`` says is left out; with ``waits`` all is shown of what a run waits for.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if as_json else LogLines("%(levelname)s: %(message)s"))
@@ -93,9 +93,12 @@ def log_shown(level: str, *, as_json: bool, without: str | None = None) -> Itera
     logger.addHandler(handler)
     logger.setLevel(LEVELS[level])
     logger.propagate = False
+    waiting = logging.getLogger("accord.waiting")
+    waiting.setLevel(logging.INFO if waits else logging.NOTSET)
     try:
         yield
     finally:
+        waiting.setLevel(logging.NOTSET)
         logger.removeHandler(handler)
         logger.setLevel(level_before)
         logger.propagate = propagated_before

@@ -16,6 +16,7 @@ from runtime.arena import play as play_game
 from runtime.commands.casting import Cast, cast
 from runtime.commands.faults import FAILED, OK, CommandError
 from runtime.commands.options import (
+    Answers,
     BackendOption,
     JournalPath,
     Json,
@@ -35,6 +36,7 @@ from runtime.commands.progress import Progress
 from runtime.commands.results import result_lines
 from runtime.commands.running import journal as opened_journal
 from runtime.commands.running import journal_path, run
+from runtime.given_answers import answers_of
 from runtime.journal import Journal
 from runtime.players import derived_seed
 
@@ -55,6 +57,7 @@ def play(
     *,
     players: Annotated[int | None, Parameter(help="How many play; as few as the game allows if left out.")] = None,
     player: Kinds = [],  # noqa: B006 (cyclopts makes a new list)
+    answer: Answers = [],  # noqa: B006
     seed: Seed = None,
     role: Annotated[str | None, Parameter(help="The players' role, if several connect.")] = None,
     settings: Settings = [],  # noqa: B006
@@ -77,6 +80,8 @@ def play(
         raise CommandError(f"--pace {pace:g} is not a number of seconds from 0 on")
     overridden = settings_of(settings)
     chosen = cast(loaded(spec, overridden, rules), overridden, players, player, role)
+    deciding = [chosen.client, *(name for name in chosen.spec.connects[chosen.client])]
+    answers = answers_of(answer, chosen.spec, deciding)
     number = seed_of(seed)
     seats = [
         Seated(name, kind, derived_seed(number, "player", index))
@@ -101,11 +106,13 @@ def play(
             journal=book,
             observe=progress,
             pace=pace,
+            answers=answers,
+            tells_waits=watched,
         )
 
     with (
         # How sessions failed is told with the result; as errors in the log it would be there twice.
-        log_shown(log, as_json=log_json, without="accord.session" if log == "error" else None),
+        log_shown(log, as_json=log_json, without="accord.session" if log == "error" else None, waits=watched),
         opened_journal(
             journal,
             no_journal,

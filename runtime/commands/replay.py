@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from runtime.commands.faults import FAILED, OK
+from runtime.commands.faults import FAILED, OK, UNDETERMINED
 from runtime.commands.options import Json, Rules, are_modules, is_spec
 from runtime.commands.output import put, put_json
 from runtime.replay import replay as run_again
@@ -24,13 +24,15 @@ def replay(
 ) -> int:
     """Feed a journal's inputs to new sessions and compare what they do with what was recorded, value for value.
 
-    Exit code 0 if all agrees, 1 if not: then the first difference is told.
+    Exit code 0 if all agrees, 1 if not: then the first difference is told; 3 if all that is there agrees, but the
+    journal stops before its end, because the run was killed or still runs.
     """
     are_modules(rules)
     if spec is not None:
         is_spec(spec)
     result = run_again(journal, spec, force=force, rules=rules)
     difference = result.difference
+    code = FAILED if difference is not None else OK if result.complete else UNDETERMINED
     if json:
         put_json(
             {
@@ -46,13 +48,13 @@ def replay(
                 "difference": difference,
             }
         )
-        return FAILED if difference else OK
+        return code
     if difference is not None:
         put(f"{journal}: {difference}")
-        return FAILED
+        return code
     put(f"{result.head.protocol} ({result.head.role}), seed {result.head.seed}: {result.inputs} inputs, all agree")
     for ending in result.endings:
         put(f"ended: {ending.failed}" if ending.failed else f"result: {ending.value}")
     if not result.complete:
-        put("the journal has no end: the run died, or still runs")
-    return OK
+        put("undetermined: the journal has no end, because the run was killed or still runs: no more of it is known")
+    return code

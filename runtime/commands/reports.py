@@ -14,10 +14,10 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from machines.exploring.findings import REFUTED, UNDETERMINED, Finding, Verdict
-from machines.manual import pages
 from machines.problems import Problem
-from runtime.commands.exploring import shown
+from runtime.commands.exploring import shown, shown_step
 from runtime.escaping import harmless
+from runtime.manual import pages
 
 Format = Literal["text", "json", "sarif", "junit"]
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -26,23 +26,40 @@ LINE_MAX = 160  # characters of a source line that are shown
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One thing to tell: a problem, the trace to it if it was explored, and the reason if the spec accepts it."""
+    """One thing to tell: a problem, the trace to it if it was explored, and the reason if the spec accepts it.
+
+    ``run`` is a run that shows a problem of one role, or says that there is none. ``messages`` are the last ones of a
+    game that was played.
+    """
 
     problem: Problem
     finding: Finding | None = None
     reason: str | None = None
+    run: Finding | None = None
+    messages: tuple[str, ...] = ()
 
     @property
     def trace(self) -> tuple[str, ...]:
         """The steps to it, a line each."""
-        return tuple(map(str, self.finding.trace)) if self.finding is not None else ()
+        if self.messages:
+            return self.messages
+        shown = self.finding or self.run
+        return tuple(map(str, shown.trace)) if shown is not None else ()
+
+    @property
+    def outcome(self) -> str:
+        """What comes of a run that shows a problem of one role, and how sure that is; nothing if there is none."""
+        if self.run is None:
+            return ""
+        return f"{self.run.text} ({self.run.sure})" if self.run.trace else self.run.text
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """What was found in one spec: what is wrong, what it accepts, and the verdict on its roles together.
 
-    ``error`` says why it was not checked at all. The verdict has the findings that are not accepted.
+    ``error`` says why it was not checked at all. The verdict has the findings that are not accepted. ``notes`` say why
+    there is no run that shows a problem. ``games`` is how many were played, None if none was to be.
     """
 
     spec: str
@@ -50,6 +67,8 @@ class Report:
     accepted: tuple[Told, ...] = ()
     verdict: Verdict | None = None
     error: str | None = None
+    notes: tuple[str, ...] = ()
+    games: int | None = None
 
     @property
     def state(self) -> Literal["wrong", "unknown", "right"]:
@@ -62,8 +81,11 @@ class Report:
 # -- text ------------------------------------------------------------------------------------------------------------
 
 
-def text_lines(report: Report) -> Iterator[tuple[str, str]]:
-    """Yield the lines for people, each with its style: problem, source, caret, trace or accepted."""
+def text_lines(report: Report, *, charts: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield the lines for people, each with its style: problem, source, caret, trace or accepted.
+
+    With ``charts`` each trace is drawn too, as a sequence diagram in plain characters.
+    """
     for told in report.problems:
         yield from _heading(told)
         whole = told.finding is not None and told.finding.place is None  # it is of no line
@@ -71,9 +93,24 @@ def text_lines(report: Report) -> Iterator[tuple[str, str]]:
             yield ("caret" if line.endswith("^") else "source"), line
         for at, step in enumerate(told.trace, start=1):
             yield "trace", f"    {at:>3} {step}"
+        if told.outcome:
+            yield "trace", f"        {told.outcome}"
+        shown = told.finding or told.run
+        if charts and shown is not None and shown.trace:
+            for line in chart(shown, told.problem):
+                yield "trace", f"        {line}".rstrip()
     for told in report.accepted:
         problem = told.problem
         yield "accepted", f"{problem.place}: accepted: {problem.code} {problem.text} (because: {told.reason})"
+
+
+def chart(finding: Finding, problem: Problem) -> list[str]:
+    """Return the trace of a finding as a sequence diagram in plain characters, a line each, between two empty ones."""
+    from diagrams.sequences.chart import scenario_chart
+    from diagrams.sequences.traced import scenario
+
+    drawn = scenario(finding, "", finding.text, problem.place)
+    return ["", *scenario_chart(drawn).splitlines()[2:], ""]  # its text has been told
 
 
 def _heading(told: Told) -> Iterator[tuple[str, str]]:
@@ -128,6 +165,8 @@ def _report(report: Report) -> dict[str, Any]:
     }
     if report.error is not None:
         about["error"] = report.error
+    if report.games is not None:
+        about["games"] = report.games
     if report.verdict is not None:
         about["explored"] = shown(report.verdict)
     return about
@@ -135,7 +174,7 @@ def _report(report: Report) -> dict[str, Any]:
 
 def _told(told: Told) -> dict[str, Any]:
     place = told.problem.place
-    return {
+    about: dict[str, Any] = {
         "file": place.file,
         "line": place.line,
         "column": place.column,
@@ -143,6 +182,12 @@ def _told(told: Told) -> dict[str, Any]:
         "text": told.problem.text,
         "hint": told.problem.hint,
     }
+    if told.run is not None:
+        steps = [shown_step(step) for step in told.run.trace]
+        about |= {"clients": told.run.clients, "confirmed": told.run.confirmed, "trace": steps, "shows": told.run.text}
+    if told.messages:
+        about["messages"] = list(told.messages)
+    return about
 
 
 # -- SARIF -----------------------------------------------------------------------------------------------------------
@@ -214,7 +259,8 @@ def _result(told: Told, index: int) -> dict[str, Any]:
         ],
     }
     if told.trace:
-        steps = [{"location": {"message": {"text": step}}} for step in told.trace]
+        lines = [*told.trace, *([told.outcome] if told.outcome else [])]
+        steps = [{"location": {"message": {"text": line}}} for line in lines]
         result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
     if told.reason is not None:
         result["suppressions"] = [{"kind": "inSource", "justification": told.reason}]
@@ -237,6 +283,7 @@ def as_junit(reports: Iterable[Report]) -> str:
             counts["failures"] += 1
             failure = ElementTree.SubElement(case, "failure", type=problem.code, message=harmless(problem.text))
             steps = [f"{at} {step}" for at, step in enumerate(told.trace, start=1)]
+            steps += [told.outcome] if told.outcome else []
             failure.text = "\n".join(map(harmless, [str(problem), *steps]))
         for told in report.accepted:
             case = _case(suite, report, f"{told.problem.code} {told.problem.place}", counts)

@@ -89,8 +89,11 @@ def journal(
     ``name`` is the spec's name or path as given, ``where`` as for `runtime.journal.open_journal`.
 
     Raises:
+        CommandError: a journal is asked for, and none.
         JournalError: the journal asked for cannot be made.
     """
+    if off and where is not None:
+        raise CommandError("--journal and --no-journal exclude one another: leave one of them out")
     if off:
         yield None
         return

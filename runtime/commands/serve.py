@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
@@ -32,14 +32,16 @@ from runtime.commands.options import (
     settings_of,
     shown_address,
 )
-from runtime.commands.output import log_shown, note, put, put_json
+from runtime.commands.output import OutputError, log_shown, note, put, put_json
 from runtime.commands.results import result_lines
 from runtime.commands.running import journal as opened_journal
 from runtime.commands.running import journal_path, run
 from runtime.journal import Journal
 from runtime.players import check_kind, default_kind, open_player
-from runtime.server import ADDRESS_MAX
+from runtime.server import ADDRESS_MAX, Stopped
 from runtime.server import serve as serve_role
+
+STOPPED: Final = "it was stopped before its end"
 
 
 def serve(
@@ -68,8 +70,9 @@ def serve(
 ) -> int:
     """Run a role that listens until its protocol ends, or for ever if it has a session for each connection.
 
-    With --json the first line is {"listening": "HOST:PORT", ...} as soon as the port is taken, the next the result.
-    Exit code 0 if the protocol came to its end, 1 if the run failed, 4 if the port is in use.
+    With --json the first line is {"listening": "HOST:PORT", ...} as soon as the port is taken, the last the result. One
+    that Ctrl-C has ended says how far it was: {"stopped": {"connections", "ended", "running", "waited_for"}, ...}.
+    Exit code 0 if the protocol came to its end, 1 if the run failed, 4 if the port is in use, 130 after Ctrl-C.
     """
     if not 0 <= port <= 65535:
         raise CommandError(f"--port {port} is not within 0..65535")
@@ -83,13 +86,15 @@ def serve(
     check_kind(kind, loaded_spec)
     number = seed_of(seed)
     made = program(loaded_spec, chosen, rules)
-    facts = {"spec": loaded_spec.protocol, "role": chosen, "seed": number}
+    facts: dict[str, Any] = {"spec": loaded_spec.protocol, "role": chosen, "seed": number}
 
     def told(session: int, ended: Ended) -> None:
         if json:
             put_json({**facts, "session": session, "result": plain(ended.value), "failed": ended.failed})
         else:
             put(f"session {session} {'failed: ' + ended.failed if ended.failed else 'ended: ' + str(ended.value)}")
+
+    stops: list[Stopped] = []
 
     async def listen(book: Journal | None) -> Ended:
         def listening(taken: int) -> None:
@@ -116,6 +121,7 @@ def serve(
                 on_listening=listening,
                 address_max=per_address,
                 on_ended=told if made.per_connection else None,
+                on_stopped=stops.append,
             )
 
     with (
@@ -133,8 +139,18 @@ def serve(
             my={"name": name},
         ) as book,
     ):
-        ended = run(partial(listen, book), backend)
-    result: dict[str, Any] = {**facts, "result": plain(ended.value), "failed": ended.failed}
+        try:
+            ended = run(partial(listen, book), backend)
+        except KeyboardInterrupt:
+            with suppress(BrokenPipeError, OutputError):  # who read our output may have been interrupted too
+                for stop in stops:
+                    if json:
+                        result = {**facts, "result": None, "failed": STOPPED, "stopped": stop}
+                        put_json({**result, "journal": journal_path(book), "backend": backend})
+                    else:
+                        put(_how_far(stop))
+            raise
+    result = {**facts, "result": plain(ended.value), "failed": ended.failed}
     if json:
         put_json({**result, "journal": journal_path(book), "backend": backend})
     else:
@@ -143,3 +159,11 @@ def serve(
         if book is not None and not quiet:
             note(f"journal {book.path}")
     return FAILED if ended.failed is not None else OK
+
+
+def _how_far(stop: Stopped) -> str:
+    """Return in a line what a server that was ended by hand had done."""
+    came = f"{STOPPED}: {stop.connections} connection{'' if stop.connections == 1 else 's'} had come"
+    if stop.waited_for:
+        return f"{came}, and it waited for {stop.waited_for}"
+    return f"{came}; sessions that had ended: {stop.ended}, that still ran: {stop.running}"

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from machines.effects import Ask, Cancel, Drop, Effect, Ended, Heard, Note, Send
 from machines.engine.session import Program, Session
+from machines.messages.shapes import Mismatch
 from machines.model import Spec
 from machines.problems import near
 from runtime.escaping import harmless
@@ -206,7 +207,7 @@ class Trial:
                 data = codec.packs[message](shape.build(values))
             else:
                 data = codec.pack(shape.pack(values))
-        except (TypeError, ValueError, LookupError) as error:
+        except (Mismatch, TypeError, ValueError, LookupError) as error:
             raise ChoiceError(f"{message} cannot be written so: {error}") from None
         self._carry(party, [Send(seat, data, message)])
         self._exchange()

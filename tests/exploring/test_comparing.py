@@ -7,8 +7,8 @@ import pytest
 from machines.exploring.comparing import compare
 from machines.exploring.findings import PROVED, REFUTED, UNDETERMINED
 from machines.exploring.promises import promises_for
-from machines.library import load, rules_modules
-from tests.exploring.bench import changed
+from machines.library import load, load_text, rules_modules
+from tests.exploring.bench import changed, text_of
 
 PING = "    PING: ping\n"
 
@@ -55,6 +55,30 @@ def test_both_mixed_pairs_are_explored(
     assert found.old_server is not None
     assert (found.new_server.state, found.old_server.state) == (new_server, old_server)
     assert found.state == state
+
+
+def test_a_message_that_only_has_another_name_is_the_same_on_the_wire() -> None:
+    found = compare(changed("smtp"), load_text(text_of("smtp").replace(" VRFY", " ASKED").replace("[ASKED]", "[VRFY]")))
+
+    assert [str(change) for change in found.changes] == ["VRFY is called ASKED now, and the same on the wire"]
+    assert found.state == PROVED
+
+
+def test_a_renamed_message_keeps_what_its_holes_decide() -> None:
+    found = compare(changed("smtp"), load_text(text_of("smtp").replace("REPLY", "TOLD")), clients=(1,))  # 354: go on
+
+    assert [str(change) for change in found.changes] == ["REPLY is called TOLD now, and the same on the wire"]
+    assert found.state == PROVED, [verdict.lines() for verdict in (found.new_server, found.old_server) if verdict]
+
+
+def test_a_word_that_is_changed_on_one_side_only_is_told_though_the_reader_takes_anything() -> None:
+    found = compare(changed("smtp"), changed("smtp", ("enum: [VRFY]", "enum: [VERIFY]")), clients=(1,))
+
+    assert [str(change) for change in found.changes] == [
+        "VRFY has another body: an old client and a new client may send what the other does not read"
+    ]
+    assert found.new_server is not None
+    assert "server: VRFY is taken for OTHER in main.fresh" in [one.text for one in found.new_server.findings]
 
 
 def test_a_shipped_spec_serves_its_own_clients() -> None:

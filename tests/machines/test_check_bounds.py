@@ -135,6 +135,7 @@ def test_a_long_word_and_a_word_far_down_the_list_have_no_near_one() -> None:
     word = "a" * (NEAR_LETTERS_MAX + 1)
     assert near(word, [word + "b"]) == ""
     assert near("state", ["stare"]) == "did you mean 'stare'?"
+    assert near("state", ["state", "stare"]) == "did you mean 'stare'?", "never what stands there"
     assert near("state", (*(f"{n}" for n in range(NEAR_WORDS_MAX)), "stare")) == ""
 
 

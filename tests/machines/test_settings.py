@@ -1,4 +1,5 @@
 import math
+import re
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 
 from machines.model import Setting
 from machines.problems import Place
-from machines.reading.settings import SettingError, override, parse_duration, parse_rate, parse_value
+from machines.reading.settings import SettingError, mistaken, override, parse_duration, parse_rate, parse_value
 from machines.values import Range, Rate
 
 HERE = Place("a.yaml", 1, 1)
@@ -106,3 +107,23 @@ def test_any_text_is_a_value_or_refused(text: str) -> None:
     except ValueError:
         return
     assert kind
+
+
+NUMBERS = st.sampled_from(["0", "5", "10", "1.5", "0.0", "007", "-3", "1e5"])
+UNITS = st.sampled_from(["", "s", "S", "ms", "min", "h", "sek", "secs", "Minutes", "m", "x", "s."])
+BLANKS = st.sampled_from(["", " ", "  "])
+
+
+@given(st.tuples(st.sampled_from(["", "10 per ", "0 per  ", "3.."]), NUMBERS, BLANKS, UNITS).map("".join))
+def test_what_is_proposed_is_never_what_stands_there_and_can_be_read(text: str) -> None:
+    try:
+        kind, _ = parse_value(text)
+    except ValueError:
+        return
+    hint = mistaken(text) if kind == "text" else ""
+    found = re.search(r"did you mean '(.*)'\?", hint)
+
+    assert kind != "text" or hint
+    if found:
+        assert found[1] != text
+        assert parse_value(found[1])[0] != "text"

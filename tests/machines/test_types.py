@@ -316,6 +316,7 @@ def same_keys_loosely(value: Any) -> bool:
     [
         ("[a b]", "1:2: A200 'a b' is no type", "[A, A]"),
         ("A || A", "1:4: A200 a type is missing", "A | null"),
+        ("{int: 0..9, loose: true}", "1:13: A200 'loose' has no meaning beside 'int' (it is for 'enum'", "{int: 0..9}"),
         ("['A | [int]']", "1:7: A200 '[int]' is no type here, only a name is", "[A | int]"),
         ("{enum: []}", "1:8: A203 'enum' takes a list of at least one value", "{enum: [a]}"),
         ("{enum: a}", "1:8: A203 'enum' takes a list of at least one value", "{enum: [a]}"),

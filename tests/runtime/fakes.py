@@ -78,6 +78,9 @@ class LineSession:
         self.inputs.append(("failed", number, why))
         return [Send(peer, f"no answer: {why}\n".encode(), "NO_ANSWER") for peer in self.peers]
 
+    def parting(self, number: int) -> bool:
+        return False
+
     def where(self) -> str:
         return "lines"
 

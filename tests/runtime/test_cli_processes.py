@@ -125,12 +125,38 @@ def test_a_signal_ends_a_server_cleanly(which: signal.Signals, backend: str, sta
         server.send_signal(which)
 
         assert peer.recv(100) == b"", "its peers are told"
-    code, _, err = ended(server)
+    code, lines, err = ended(server)
 
     assert code == 130
+    assert [(line["result"], line["failed"]) for line in lines] == [(None, "it was stopped before its end")]
+    where = "main in start_up, hears <peer 0 'ann'>"
+    assert lines[0]["stopped"] == {"connections": 1, "ended": 0, "running": 1, "waited_for": where}
+    assert lines[0]["journal"] == facts["journal"]
     assert err.endswith(f"journal {facts['journal']}\ninterrupted\n")
     assert json.loads(Path(facts["journal"]).read_text().splitlines()[-1])["end"] is True
     assert start("replay", facts["journal"]).wait(SECONDS) == 0
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_a_server_with_a_session_for_each_says_how_many_there_were(backend: str, start: Start) -> None:
+    server = start("serve", "smtp", "--port", "0", "--no-journal", "--backend", backend)
+    assert server.stderr is not None
+    port = int(server.stderr.readline().partition(", seed")[0].rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as peer, peer.makefile("rw") as stream:
+        assert stream.readline().startswith("220 ")
+        stream.write("QUIT\r\n")
+        stream.flush()
+        assert stream.readline().startswith("221 ")
+        assert stream.readline() == ""
+    with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as peer:
+        assert peer.recv(100).startswith(b"220 ")
+        server.send_signal(signal.SIGINT)
+        out, _ = server.communicate(timeout=SECONDS)
+
+    assert server.returncode == 130
+    assert out.splitlines()[-1] == (
+        "it was stopped before its end: 2 connections had come; sessions that had ended: 1, that still ran: 1"
+    )
 
 
 def test_a_strategy_that_thinks_for_ever_does_not_keep_the_process(start: Start, tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from machines.manual import pages
 from runtime.cli import main
+from runtime.manual import pages
 
 LATE = pages()["A502"].bad.whole
 UNREAD = pages()["A504"].bad.whole

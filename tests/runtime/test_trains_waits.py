@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import json
 import logging
-import socket
-from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -20,10 +18,26 @@ from typing import Any, Final
 import anyio
 import anyio.lowlevel
 import pytest
-from anyio.abc import SocketAttribute, SocketStream, TaskGroup
+from anyio.abc import TaskGroup
 
 from machines.effects import Drop
 from tests.runtime.conftest import WAYS
+from tests.runtime.misdeeds import (
+    GARBAGE_BYTES,
+    Misdeed,
+    Then,
+    flood_without_an_end,
+    leave,
+    lived,
+    reset,
+    say_a_wrong_shape,
+    say_half,
+    say_half_and_leave,
+    say_it_byte_by_byte,
+    say_no_json,
+    say_no_utf8,
+    write,
+)
 from tests.runtime.trains_table import (
     A_MAP,
     OFFICIAL,
@@ -40,7 +54,6 @@ pytestmark = pytest.mark.anyio
 
 REPLY_SECONDS: Final = 2.0
 NAMING_SECONDS: Final = 3.0
-GARBAGE_BYTES: Final = 10 << 20
 STRAY: Final = "what?"  # no message of anybody's
 
 
@@ -78,15 +91,6 @@ PAIRS: Final = [
 ]
 
 
-class Then(Enum):
-    """What a guest does after its misdeed."""
-
-    PLAY = auto()
-    LISTEN = auto()  # reads to the end, and says nothing
-    IDLE = auto()  # neither reads nor closes
-    NOTHING = auto()  # it is gone
-
-
 @dataclass(eq=False)
 class Culprit(Guest):
     """A guest who saves up cards by rote, but for one misdeed at one wait."""
@@ -99,25 +103,9 @@ class Culprit(Guest):
     done: anyio.Event = field(default_factory=anyio.Event)
     tasks: TaskGroup = field(init=False)
 
-    async def write(self, data: bytes) -> None:
-        """Send bytes; the server may have closed by then."""
-        try:
-            for at in range(0, len(data), 65536):
-                await self.stream.send(data[at : at + 65536])
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            return
-
     async def run(self) -> None:
         """Sign up and play, with the misdeed, until the stream ends; an idle one stays until it is cancelled."""
-        try:
-            async with anyio.create_task_group() as self.tasks:
-                await self._live()
-                self.done.set()
-                if self.then is Then.IDLE:
-                    await anyio.sleep_forever()
-                self.tasks.cancel_scope.cancel()
-        finally:
-            await anyio.aclose_forcefully(self.stream)
+        await lived(self, self._live)
 
     async def _live(self) -> None:
         if self.wait.call == "":
@@ -151,21 +139,6 @@ async def be_late(culprit: Culprit, right: Any) -> Then:
     return Then.PLAY if culprit.wait.call == NAMED else Then.LISTEN
 
 
-async def say_no_json(culprit: Culprit, right: Any) -> Then:
-    await culprit.write(b"oops }\n")
-    return Then.LISTEN
-
-
-async def say_no_utf8(culprit: Culprit, right: Any) -> Then:
-    await culprit.write(b'["wh\xefte"]\n')
-    return Then.LISTEN
-
-
-async def say_a_wrong_shape(culprit: Culprit, right: Any) -> Then:
-    await culprit.say({"move": right})
-    return Then.LISTEN
-
-
 async def say_what_is_right_elsewhere(culprit: Culprit, right: Any) -> Then:
     await culprit.say(A_MAP if culprit.wait.call == "play" else "more cards")
     return Then.LISTEN
@@ -185,49 +158,21 @@ async def say_what_is_not_allowed(culprit: Culprit, right: Any) -> Then:
     return Then.LISTEN
 
 
-async def leave(culprit: Culprit, right: Any) -> Then:
-    await culprit.stream.aclose()
-    return Then.NOTHING
-
-
-async def say_half_and_leave(culprit: Culprit, right: Any) -> Then:
-    await say_half(culprit, right)
-    return await leave(culprit, right)
-
-
-async def say_half(culprit: Culprit, right: Any) -> Then:
-    data = line(right)
-    await culprit.write(data[: len(data) // 2])
-    return Then.LISTEN
-
-
-async def say_it_byte_by_byte(culprit: Culprit, right: Any) -> Then:
-    for byte in line(right):
-        await culprit.write(bytes([byte]))
-        await anyio.lowlevel.checkpoint()  # for the server to read it before the next
-    return Then.PLAY
-
-
 async def say_it_behind_blanks(culprit: Culprit, right: Any) -> Then:
     data = b" " * 5000 + line(right).rstrip()
     for at in range(0, len(data), 60):
-        await culprit.write(data[at : at + 60])
+        await write(culprit, data[at : at + 60])
         await anyio.lowlevel.checkpoint()
     return Then.PLAY
 
 
 async def say_two_things_at_once(culprit: Culprit, right: Any) -> Then:
-    await culprit.write(json.dumps(right).encode() + json.dumps(STRAY).encode())
+    await write(culprit, json.dumps(right).encode() + json.dumps(STRAY).encode())
     return Then.PLAY
 
 
-async def flood_without_an_end(culprit: Culprit, right: Any) -> Then:
-    culprit.tasks.start_soon(culprit.write, b"[0, " * (GARBAGE_BYTES // 4))
-    return Then.LISTEN
-
-
 async def flood_with_values(culprit: Culprit, right: Any) -> Then:
-    culprit.tasks.start_soon(culprit.write, b"[1,2,3]\n" * (GARBAGE_BYTES // 8))
+    culprit.tasks.start_soon(write, culprit, b"[1,2,3]\n" * (GARBAGE_BYTES // 8))
     return Then.LISTEN
 
 
@@ -245,24 +190,7 @@ async def speak_out_of_turn(culprit: Culprit, right: Any) -> Then:
     return Then.PLAY
 
 
-async def reset(culprit: Culprit, right: Any) -> Then:
-    assert isinstance(culprit.stream, SocketStream), "only a socket can be reset"
-    raw = culprit.stream.extra(SocketAttribute.raw_socket)
-    raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-    return await leave(culprit, right)
-
-
-@dataclass(frozen=True)
-class Misdeed:
-    """A way to break a wait; ``log`` is what the server says of it, ``late`` whether it shows only after a time."""
-
-    act: Callable[[Culprit, Any], Awaitable[Then]]
-    log: str
-    late: bool = False
-    over_tcp: bool = False
-
-
-MISDEEDS: Final = {
+MISDEEDS: Final[dict[str, Misdeed[Culprit]]] = {
     "late": Misdeed(be_late, "late: ", late=True),
     "no JSON": Misdeed(say_no_json, "its bytes make no sense: no JSON value begins with"),
     "no UTF-8": Misdeed(say_no_utf8, "malformed: "),

@@ -8,8 +8,6 @@ is late, malformed, unexpected, illegal or gone at a placement is expelled, and 
 from __future__ import annotations
 
 import logging
-import socket
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from math import inf
@@ -18,11 +16,27 @@ from typing import Any, Final
 import anyio
 import anyio.lowlevel
 import pytest
-from anyio.abc import SocketAttribute, SocketStream, TaskGroup
+from anyio.abc import TaskGroup
 
 from rules.tsuro_board import TILES
 from runtime.streams import FLUSH_SECONDS, LINGER_SECONDS
 from tests.runtime.conftest import WAYS
+from tests.runtime.misdeeds import (
+    GARBAGE_BYTES,
+    Misdeed,
+    Then,
+    flood_without_an_end,
+    leave,
+    lived,
+    reset,
+    say_a_wrong_shape,
+    say_half,
+    say_half_and_leave,
+    say_it_byte_by_byte,
+    say_no_json,
+    say_no_utf8,
+    write,
+)
 from tests.runtime.tsuro_table import (
     END,
     Guest,
@@ -42,7 +56,6 @@ pytestmark = pytest.mark.anyio
 
 REPLY_SECONDS: Final = 10.0
 JOIN_SECONDS: Final = 10.0
-GARBAGE_BYTES: Final = 10 << 20
 GUESS: Final = ["black", TILES[0], "A", 0, 0]  # has the shape of a first placement
 REQUESTS_TO_THE_FIRST_OUT: Final = sum(is_request(value) for peer, value in rehearsed(("second",) * 3)[0] if peer == 0)
 
@@ -80,15 +93,6 @@ WAITS: Final = {
 }
 
 
-class Then(Enum):
-    """What a guest does after its misdeed."""
-
-    PLAY = auto()
-    LISTEN = auto()  # reads to the end, and says nothing
-    IDLE = auto()  # neither reads nor closes
-    NOTHING = auto()  # it is gone
-
-
 @dataclass(eq=False)
 class Culprit(Guest):
     """A guest who plays by rote, but for one misdeed at one wait."""
@@ -100,29 +104,13 @@ class Culprit(Guest):
     done: anyio.Event = field(default_factory=anyio.Event)
     tasks: TaskGroup = field(init=False)
 
-    async def write(self, data: bytes) -> None:
-        """Send bytes; the server may have closed by then."""
-        try:
-            for at in range(0, len(data), 65536):
-                await self.stream.send(data[at : at + 65536])
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            return
-
     async def say(self, value: Any) -> None:
         """Say a value, as one line in one write."""
-        await self.write(line(value))
+        await write(self, line(value))
 
     async def run(self) -> None:
         """Sign up and play, with the misdeed, until the stream ends; an idle one stays until it is cancelled."""
-        try:
-            async with anyio.create_task_group() as self.tasks:
-                await self._live()
-                self.done.set()
-                if self.then is Then.IDLE:
-                    await anyio.sleep_forever()
-                self.tasks.cancel_scope.cancel()
-        finally:
-            await anyio.aclose_forcefully(self.stream)
+        await lived(self, self._live)
 
     async def _live(self) -> None:
         if self.wait.at is At.SIGN_UP:
@@ -168,21 +156,6 @@ async def be_late(culprit: Culprit, right: Any) -> Then:
     return Then.PLAY if culprit.wait.at is At.WINDOW else Then.LISTEN
 
 
-async def say_no_json(culprit: Culprit, right: Any) -> Then:
-    await culprit.write(b"oops }\n")
-    return Then.LISTEN
-
-
-async def say_no_utf8(culprit: Culprit, right: Any) -> Then:
-    await culprit.write(b'["wh\xefte"]\n')
-    return Then.LISTEN
-
-
-async def say_a_wrong_shape(culprit: Culprit, right: Any) -> Then:
-    await culprit.say({"move": right})
-    return Then.LISTEN
-
-
 async def say_what_is_right_elsewhere(culprit: Culprit, right: Any) -> Then:
     """At a first placement a later one, at a later one a first; at the sign-up a placement, and else a name."""
     if culprit.wait.at is At.PLACEMENT:
@@ -203,41 +176,13 @@ async def say_what_is_not_allowed(culprit: Culprit, right: Any) -> Then:
     return Then.LISTEN
 
 
-async def leave(culprit: Culprit, right: Any) -> Then:
-    await culprit.stream.aclose()
-    return Then.NOTHING
-
-
-async def say_half_and_leave(culprit: Culprit, right: Any) -> Then:
-    await say_half(culprit, right)
-    return await leave(culprit, right)
-
-
-async def say_half(culprit: Culprit, right: Any) -> Then:
-    data = line(right)
-    await culprit.write(data[: len(data) // 2])
-    return Then.LISTEN
-
-
-async def say_it_byte_by_byte(culprit: Culprit, right: Any) -> Then:
-    for byte in line(right):
-        await culprit.write(bytes([byte]))
-        await anyio.lowlevel.checkpoint()  # for the server to read it before the next
-    return Then.PLAY
-
-
 async def say_two_things_at_once(culprit: Culprit, right: Any) -> Then:
-    await culprit.write(line(right) + line(GUESS if culprit.wait.at is At.SIGN_UP else right))
+    await write(culprit, line(right) + line(GUESS if culprit.wait.at is At.SIGN_UP else right))
     return Then.PLAY
-
-
-async def flood_without_an_end(culprit: Culprit, right: Any) -> Then:
-    culprit.tasks.start_soon(culprit.write, b"[0, " * (GARBAGE_BYTES // 4))
-    return Then.LISTEN
 
 
 async def flood_with_lines(culprit: Culprit, right: Any) -> Then:
-    culprit.tasks.start_soon(culprit.write, b"garbage\n" * (GARBAGE_BYTES // 8))
+    culprit.tasks.start_soon(write, culprit, b"garbage\n" * (GARBAGE_BYTES // 8))
     return Then.LISTEN
 
 
@@ -256,24 +201,7 @@ async def speak_in_others_turn(culprit: Culprit, right: Any) -> Then:
     return Then.PLAY
 
 
-async def reset(culprit: Culprit, right: Any) -> Then:
-    assert isinstance(culprit.stream, SocketStream), "only a socket can be reset"
-    raw = culprit.stream.extra(SocketAttribute.raw_socket)
-    raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-    return await leave(culprit, right)
-
-
-@dataclass(frozen=True)
-class Misdeed:
-    """A way to break a wait; ``log`` is what the server says of it, ``late`` whether it shows only after a time."""
-
-    act: Callable[[Culprit, Any], Awaitable[Then]]
-    log: str
-    late: bool = False
-    over_tcp: bool = False
-
-
-MISDEEDS: Final = {
+MISDEEDS: Final[dict[str, Misdeed[Culprit]]] = {
     "late": Misdeed(be_late, "late: ", late=True),
     "no JSON": Misdeed(say_no_json, "malformed: "),
     "no UTF-8": Misdeed(say_no_utf8, "malformed: not UTF-8"),

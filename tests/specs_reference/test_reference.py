@@ -18,12 +18,12 @@ import pytest
 from machines import problems
 from machines.checks import check
 from machines.library import load_text, rules_modules
-from machines.manual import pages
 from machines.model import Wire
 from machines.problems import SpecError
 from machines.reading.branches import BRANCH_KEYS, STAYING
 from machines.reading.reader import TOP_KEYS
 from machines.reading.states import ALWAYS_KEYS, STATE_KEYS
+from runtime.manual import pages
 from tests.harness import Network
 from tests.machines.test_language_keys import REASONS
 from tests.specs_reference.editor import marked

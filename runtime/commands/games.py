@@ -1,0 +1,151 @@
+"""``accord check --games``: whole games in memory once nothing else is found, and how they went the last time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from machines.checks.accepted import in_vain, part
+from machines.model import Spec
+from machines.problems import Place, Problem
+from runtime.commands.faults import CommandError
+from runtime.commands.reports import Report, Told
+from runtime.rehearsal.baseline import BaselineError, Change, Games, compared, kept, read, written
+from runtime.rehearsal.games import SEEDS_MAX, rehearse
+
+CHANGES_MAX = 20  # games that go another way, of one spec, that are told; nobody reads more of what has one cause
+
+GamesOption = Annotated[
+    int, Parameter(name="--games", help=f"Play whole games in memory too, with so many seeds each, up to {SEEDS_MAX}.")
+]
+Baseline = Annotated[
+    Path | None, Parameter(name="--baseline", help="Tell each game that goes another way than this file has it.")
+]
+Record = Annotated[Path | None, Parameter(name="--record", help="Write how the games went to this file.")]
+
+
+@dataclass
+class Plan:
+    """What of games a check is asked for. With a baseline or a record, games are played with a seed at least.
+
+    Raises:
+        CommandError: there are too many seeds, the baseline can not be used, or the file to be written is another.
+    """
+
+    seeds: int = 0
+    baseline: Path | None = None
+    record: Path | None = None
+    known: dict[str, Games] = field(default_factory=dict)
+    played: list[Games] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seeds <= SEEDS_MAX:
+            raise CommandError(f"--games {self.seeds} is not within 0..{SEEDS_MAX}")
+        if self.baseline is not None:
+            self.known = _read(self.baseline)
+        if self.record is not None and self.record.exists():
+            try:
+                _read(self.record)
+            except CommandError as error:
+                raise CommandError(f"{error}; it is not written over") from None
+
+    def seeds_for(self, spec: Spec) -> int:
+        """Return how many seeds are played of a spec; 0 for no games."""
+        kept_seeds = self.known[spec.protocol].seeds if spec.protocol in self.known else 0
+        least = 1 if self.baseline is not None or self.record is not None else 0
+        return max(self.seeds, min(kept_seeds, SEEDS_MAX), least)
+
+    def report(self, report: Report, spec: Spec, rules: Mapping[str, ModuleType]) -> Report:
+        """Return a report with what the games of its spec showed; as it is if there are none, or it has problems.
+
+        Raises:
+            CommandError: the baseline has no games of the spec.
+        """
+        seeds = self.seeds_for(spec)
+        if not seeds:
+            return report
+        if report.state == "wrong":
+            return replace(report, notes=(*report.notes, "no games: they are played once nothing else is wrong"))
+        found = rehearse(spec, rules, seeds)
+        told = [Told(trouble.problem(spec.place), messages=trouble.trace) for trouble in found.troubles]
+        now = kept(spec.protocol, seeds, found.courses)
+        if self.baseline is not None:
+            try:
+                changes = compared(self.known, now)
+            except BaselineError as error:
+                raise CommandError(f"{self.baseline}: {error}") from None
+            told += [_changed(spec, change) for change in changes[:CHANGES_MAX]]
+            if len(changes) > CHANGES_MAX:
+                more = len(changes) - CHANGES_MAX
+                told.append(Told(Problem(spec.place, "A604", f"{more} more games go another way", count=more)))
+        left, accepted = _accepted(spec, told)
+        if not left:
+            self.played.append(now)
+        note = f"games: {found.games} played, {'nothing went wrong' if not left else f'{len(left)} problems'}"
+        return replace(
+            report,
+            problems=(*report.problems, *left),
+            accepted=(*report.accepted, *accepted),
+            notes=(*report.notes, note),
+            games=found.games,
+        )
+
+    def write(self, *, all_right: bool) -> str:
+        """Write the record, if one is asked for; return what to say of it, empty for nothing.
+
+        Raises:
+            CommandError: it can not be written.
+        """
+        if self.record is None:
+            return ""
+        if not all_right:
+            return f"{self.record} is not written: there are problems"
+        try:
+            self.record.write_text(written(self.played), encoding="utf-8")
+        except OSError as error:
+            raise CommandError(f"{self.record} can not be written: {(error.strerror or str(error)).lower()}") from None
+        return f"{sum(len(one.games) for one in self.played)} games recorded: accord check --baseline {self.record}"
+
+
+def _read(file: Path) -> dict[str, Games]:
+    try:
+        return read(file)
+    except BaselineError as error:
+        raise CommandError(str(error)) from None
+
+
+def _accepted(spec: Spec, told: list[Told]) -> tuple[list[Told], list[Told]]:
+    """Return what a spec does not accept, with what it accepts in vain, and what it does."""
+    left: list[Told] = []
+    accepted: list[Told] = []
+    allowed = []
+    for one in told:
+        _, by = part(spec, [one.problem])
+        if by:
+            allowed += by
+            accepted.append(replace(one, reason=by[0].by.reason))
+        else:
+            left.append(one)
+    return [*left, *map(Told, in_vain(spec, allowed, lambda code: code.startswith("A6")))], accepted
+
+
+def _changed(spec: Spec, change: Change) -> Told:
+    text = f"{change.told}, when {change.scene} (seed {change.seed})"
+    problem = Problem(_place(spec, change), "A604", text, "if that was meant: --record")
+    before = [f"{change.actor}: {line}" for line in change.before]
+    lines = [
+        *before,
+        f"{change.actor} now: {change.now or 'nothing'}",
+        f"{change.actor} before: {change.was or 'nothing'}",
+    ]
+    return Told(problem, messages=tuple(lines) if change.actor else ())
+
+
+def _place(spec: Spec, change: Change) -> Place:
+    message = spec.messages.get(change.message)
+    return message.place if message is not None else spec.place

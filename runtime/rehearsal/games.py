@@ -1,0 +1,169 @@
+"""All games of a spec: `rehearse` plays each scene with each seed, and returns what was wrong and what was said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any, Final
+
+from machines.effects import Send
+from machines.engine.session import Program
+from machines.messages.bodies import MessageShape
+from machines.model import Spec
+from machines.values import plain
+from runtime.players import derived_seed
+from runtime.rehearsal.deciding import LONG, SHORT, Cast, Curious, Player, Words, farewells
+from runtime.rehearsal.judging import Judge, Trouble, once
+from runtime.rehearsal.scenes import CULPRIT, Players, Scene, callers, latecomers, scenes, seats, small
+from runtime.rehearsal.stage import Actor, EndlessError, Sent, Stage
+
+SEEDS_MAX: Final = 100
+ENDLESS_MAX: Final = 3  # games without an end after which no more are played
+LATE: Final = 100  # the seat of who has no part in the sign-up
+
+
+End = tuple[str, Any]  # (failed or returned, what)
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What was said in a game: of each actor, by name, its messages, and of those that ended how."""
+
+    scene: str
+    seed: int
+    actors: Mapping[str, tuple[Sent, ...]]
+    ends: Mapping[str, End]
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What came of all games: how many there were, what is wrong, and their courses."""
+
+    games: int
+    troubles: tuple[Trouble, ...]
+    courses: tuple[Course, ...]
+
+
+class House:
+    """What all games of a spec share: its roles compiled, its strategies, its scenes.
+
+    ``specs`` are other specs for some roles, that speak the same protocol.
+    """
+
+    def __init__(self, spec: Spec, rules: Mapping[str, ModuleType], specs: Mapping[str, Spec] = {}) -> None:
+        self.spec = spec
+        self.cast = Cast(spec)
+        self.last = {role: farewells(spec, role) for role in spec.roles}
+        self.scenes = tuple(scenes(spec, self.cast))
+        self._words = Words(spec)
+        self._shapes: dict[str, MessageShape] = {}
+        self._plain: dict[tuple[int, str, str], Stage] = {}  # games without a deed, by seed and players
+        # Who plays where somebody does a deed: of these the first with whom there is an occasion.
+        self._ways: list[tuple[Players, str]] = [("own", "")]
+        if self.cast.fair:
+            self._ways += [("curious", ""), *[("other", kind) for kind in self.cast.others]]
+        self._counted = seats(spec) is not None
+        own = {role: specs.get(role, spec) for role in spec.roles}
+        self._programs = {False: {role: Program(one, role, rules) for role, one in own.items()}}
+        if small(spec) is not None:
+            self._programs[True] = {role: Program(small(one) or one, role, rules) for role, one in own.items()}
+
+    def play(self, scene: Scene, seed: int) -> tuple[Course | None, list[Trouble]]:
+        """Play one game; without a course if what is amiss in it never came to pass."""
+        script: Sequence[Send] = ()
+        if scene.deed is not None:
+            ways = (replace(scene, players=players, kind=kind) for players, kind in self._ways)
+            scene, who = next(((way, who) for way in ways if (who := self._who_can(way, seed))), (scene, []))
+            if not who:
+                return None, []
+            script = who[0].spoken
+        judge = Judge(scene, seed, counted=self._counted)
+        programs = self._programs[scene.small]
+        stage = Stage(self.spec, programs, judge, seed=derived_seed(seed, "game"), deed=scene.deed, script=script)
+        self._invite(stage, scene, seed)
+        try:
+            stage.play()
+            judge.finish(stage)
+        except EndlessError as error:
+            judge.endless(stage, str(error))
+        if scene.deed is not None and not stage.deed_done:
+            return None, []
+        return _course(scene, seed, stage), judge.found
+
+    def _who_can(self, scene: Scene, seed: int) -> list[Actor]:
+        """Return who has an occasion for the deed of a scene: up to there the game is the same without it."""
+        assert scene.deed is not None, "only a deed needs an occasion"
+        return [actor for actor in self._unharmed(scene, seed).actors if actor.can_do(scene.deed)]
+
+    def _unharmed(self, scene: Scene, seed: int) -> Stage:
+        key = seed, scene.players, scene.kind
+        if key not in self._plain:
+            judge = Judge(scene, seed, counted=False)
+            self._plain[key] = stage = Stage(self.spec, self._programs[False], judge, seed=derived_seed(seed, "game"))
+            self._invite(stage, scene, seed)
+            with suppress(EndlessError):
+                stage.play()
+        return self._plain[key]
+
+    def _invite(self, stage: Stage, scene: Scene, seed: int) -> None:
+        words = self._words.again()
+        late = latecomers(self.spec)
+        for role in callers(self.spec):
+            if role in late:
+                stage.invite(role, role, LATE, self._player(scene, role, role, LATE, seed, words), late=True)
+                continue
+            for at, name in enumerate(scene.names()):
+                player = self._player(scene, role, name, at, seed, words)
+                stage.invite(role, name, at, player, at=at * scene.apart)
+
+    def _player(self, scene: Scene, role: str, name: str, at: int, seed: int, words: Words) -> Player:
+        kinds: tuple[str, ...] = ()
+        if scene.players != "curious" and self.cast.fair:
+            kinds = self.cast.for_seat(at, scene.kind if at == min(CULPRIT, scene.clients - 1) else "")
+        own = derived_seed(seed, role, at)
+        questions = LONG if scene.deed is None else SHORT
+        curious = Curious(self.spec, own, self.last[role], words, questions, self._shapes)
+        return Player(name, own, self.cast, kinds, curious)
+
+    def games(self, seeds: int) -> Iterator[tuple[Course, list[Trouble]]]:
+        """Play every scene, ``seeds`` times each; yield the course of each game, and what was wrong with it."""
+        for seed in range(seeds):
+            for scene in self.scenes:
+                course, found = self.play(scene, seed)
+                if course is not None:
+                    yield course, found
+
+
+def _course(scene: Scene, seed: int, stage: Stage) -> Course:
+    actors: dict[str, tuple[Sent, ...]] = {}
+    ends: dict[str, End] = {}
+    for number, actor in enumerate(stage.actors):
+        name = actor.name if actor.name not in actors else f"{actor.name}#{number}"
+        actors[name] = tuple(actor.sent)
+        if actor.ended is not None:
+            ends[name] = ("failed", None) if actor.ended.failed is not None else ("returned", plain(actor.ended.value))
+    return Course(scene.name, seed, actors, ends)
+
+
+def rehearse(
+    spec: Spec,
+    rules: Mapping[str, ModuleType],
+    seeds: int = 1,
+    *,
+    specs: Mapping[str, Spec] = {},
+) -> Rehearsal:
+    """Play all games of a spec without problems, ``seeds`` times each.
+
+    ``rules`` has the modules that it names; ``specs`` other specs for some roles, that speak the same protocol. The
+    same spec and the same rules give the same rehearsal.
+    """
+    troubles: list[Trouble] = []
+    courses: list[Course] = []
+    for course, found in House(spec, rules, specs).games(seeds):
+        courses.append(course)
+        troubles.extend(found)
+        if sum(trouble.endless for trouble in troubles) >= ENDLESS_MAX:
+            break  # each of them takes its time
+    return Rehearsal(len(courses), tuple(once(troubles)), tuple(courses))

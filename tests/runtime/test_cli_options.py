@@ -1,0 +1,144 @@
+"""Options that exclude one another, names that fit no message, journals without an end: each is told at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from machines.library import load
+from runtime.cli import main
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def accord(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        code = main(words)
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return code, captured.out, captured.err
+
+    return run
+
+
+JOIN = ("join", "tsuro", "127.0.0.1:1")
+CONTRADICTIONS = [
+    *((("check", "tsuro", "--json", "--format", form), f"--json and --format {form}") for form in ("text", "junit")),
+    (("check", "tsuro", "--watch", "--json", "--format", "sarif"), "--json and --format sarif"),
+    *(((*words, "--journal", "j", "--no-journal"), "--journal and --no-journal") for words in
+      (("play", "tsuro", "-q"), ("serve", "tsuro"), JOIN)),
+    (("docs", "--fill", "a.md", "--format", "html"), "--fill writes Markdown into the files that it names"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "text"), CONTRADICTIONS, ids=lambda value: value if isinstance(value, str) else "")
+def test_options_that_contradict_one_another_are_one_sentence(
+    words: tuple[str, ...], text: str, accord: Run, tmp_path: Path
+) -> None:
+    code, out, err = accord(*words)
+
+    assert (code, out) == (2, "")
+    assert err.startswith(f"accord: {text}")
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [("--json",), ("--format", "json"), ("--json", "--format", "json")])
+def test_json_may_be_asked_for_twice(words: tuple[str, ...], accord: Run) -> None:
+    code, out, _ = accord("check", "tsuro", "--clients", "0", *words)
+
+    assert (code, json.loads(out)["ok"]) == (0, True)
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "message"),
+    [
+        ("sticks", "Ann B", "HELLO"),
+        ("trains", "player1", "name"),
+        ("tsuro", "x" * 101, "JOIN"),
+        ("santorini-rulecheck", "Ann", "player_name"),  # sent as `me`, which is `my.name`
+    ],
+)
+def test_a_name_that_fits_no_message_is_told_before_anybody_connects(
+    spec: str, name: str, message: str, accord: Run
+) -> None:
+    code, out, err = accord("join", spec, "127.0.0.1:1", "--name", name)
+
+    assert (code, out) == (2, "")
+    assert err.startswith(f"accord: --name {name!r} does not fit {message}: expected ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("spec", "name"), [("sticks", "ann"), ("smtp", "Ann B"), ("tsuro", "Ann B")])
+def test_a_name_that_fits_comes_as_far_as_the_network(spec: str, name: str, accord: Run) -> None:
+    code, _, err = accord("join", spec, "127.0.0.1:1", "--name", name)
+
+    assert code == 4
+    assert "connection refused" in err
+
+
+RENAMED = """protocol: renamed
+title: a client that may be given another name, and sends that
+connects: {client: server}
+types: {Short: {string: "[a-z]{1,3}"}}
+messages:
+  client:
+    HI: {hi: $name string}
+    IT: {it: $short Short}
+  server:
+    BE: {be: $other Short}
+roles:
+  server:
+    main(client):
+      named: {await: client, within: 5 s, receive: {HI: {send: BE('ann'), then: told}}, fault: gone}
+      told: {await: client, within: 5 s, receive: {IT: gone}, fault: gone}
+      gone: {return: null}
+  client:
+    main:
+      always: {within: 10 s}
+      come: {let: {me: my.name}, send: HI(me), then: waiting}
+      waiting: {receive: {BE: {let: {me: other}, then: called}}}
+      called: {send: IT(me), return: null}
+"""
+
+
+def test_a_name_that_is_another_by_then_is_not_held_against_the_person(accord: Run, tmp_path: Path) -> None:
+    path = tmp_path / "renamed.yaml"
+    path.write_text(RENAMED)
+    assert load(str(path)).protocol == "renamed"
+
+    assert accord("join", str(path), "127.0.0.1:1", "--name", "a long name")[0] == 4
+
+
+# -- journals ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_journal_without_its_end_is_undetermined(accord: Run, tmp_path: Path) -> None:
+    journal = tmp_path / "game.jsonl"
+    players = ("--player", "random") * 3
+    assert accord("play", "tsuro", "--seed", "1", "-q", *players, "--journal", str(journal))[0] == 0
+    assert accord("replay", str(journal))[0] == 0
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(lines[:-1]))
+
+    code, out, _ = accord("replay", str(journal))
+    assert code == 3
+    assert "inputs, all agree\n" in out
+    assert out.splitlines()[-1].startswith("undetermined: the journal has no end, because the run was killed or still")
+
+    code, out, _ = accord("replay", str(journal), "--json")
+    facts = json.loads(out)
+    assert (code, facts["agrees"], facts["complete"]) == (3, True, False)
+
+    journal.write_text("".join(lines[:-1]).replace('\\"white\\"', '\\"green\\"', 1))
+    assert accord("replay", str(journal))[0] == 1, "a difference is one, with or without an end"
