@@ -150,8 +150,6 @@ def near(word: str, known: Iterable[str]) -> str:
     """
     if len(word) > NEAR_LETTERS_MAX:
         return ""
-    looked_at = [
-        other for other in islice(known, NEAR_WORDS_MAX) if len(other) <= NEAR_LETTERS_MAX and other != word
-    ]
+    looked_at = [other for other in islice(known, NEAR_WORDS_MAX) if len(other) <= NEAR_LETTERS_MAX and other != word]
     matches = get_close_matches(word, looked_at, n=1, cutoff=0.6)
     return f"did you mean {matches[0]!r}?" if matches else ""

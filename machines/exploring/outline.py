@@ -15,6 +15,7 @@ from machines.exploring.promises import Promise
 from machines.expressions.spelling import names
 from machines.messages.bodies import MessageShape, compile_message
 from machines.messages.overlap import fits_within, narrower, overlap
+from machines.messages.shapes import MISS
 from machines.model import (
     Answers,
     Binary,
@@ -393,8 +394,13 @@ class Alike:
         if key not in self._always:
             one = self._shape(self._written, written, of_writer=True)
             other = self._shape(self._read, read, of_writer=False)
-            known = one is not None and other is not None and self.may_be(written, read)
-            self._always[key] = known and one is not None and other is not None and fits_within(one, other)
+            self._always[key] = (
+                one is not None
+                and other is not None
+                and _takes(other, one.shapes[0].example())  # soon known, and mostly enough
+                and self.may_be(written, read)
+                and fits_within(one, other)
+            )
         return self._always[key]
 
     def _shape(self, spec: Spec, name: str, *, of_writer: bool) -> MessageShape | None:
@@ -404,6 +410,10 @@ class Alike:
         if (of_writer, name) not in self._shapes:
             self._shapes[of_writer, name] = compile_message(message, spec.types)
         return self._shapes[of_writer, name]
+
+
+def _takes(shape: MessageShape, value: object) -> bool:
+    return any(one.take(value) is not MISS for one in shape.shapes)
 
 
 def is_renamed(old: Spec, name: str, new: Spec, other: str) -> bool:

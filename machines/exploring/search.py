@@ -280,15 +280,23 @@ class Graph:
         """Return the moves of a client that is looked at alone: see `_alone`."""
         if config[2] and not self.seen_roles:
             queues = config[1]
-            for actors, _, shared in self.companies:
+            for at, (actors, _, shared) in enumerate(self.companies):
                 for queue in shared:
                     if queues[queue] is not None:
                         break
                 else:
-                    moves = self._moves(config, actors)
-                    if moves:
-                        return moves
+                    state = self._state(config, at)
+                    if state not in self.alone:
+                        moves = self._moves(config, actors)
+                        if moves:
+                            self.alone.add(state)
+                            return moves
         return []
+
+    def _state(self, config: Config, company: int) -> Any:
+        """Return what a client is in, and what waits for it and of it."""
+        of_actors, of_queues = self.company_of[company]
+        return self.cast.actors[self.companies[company][0][0]].role, of_actors(config[0]), of_queues(config[1])
 
     def _moves(self, config: Config, only: tuple[int, ...] | None = None) -> list[Move]:
         """Return every move of the actors, or of some of them."""
@@ -457,7 +465,7 @@ class Graph:
         return self.cast.actors[actor.peers[seat][0]].role
 
     def _alone(self, config: Config) -> Config:
-        """Take a client out that nobody shared hears or speaks to any more, unless it is the first in that state.
+        """Take a client out that nobody shared hears or speaks to any more, once it was looked at in that state.
 
         What it does from then on is its own affair, so it is looked at once. Only in runs in which something went
         wrong: of the others it is asked how the clients come to their ends together.
@@ -472,7 +480,7 @@ class Graph:
         return config
 
     def _once(self, config: Config, company: int) -> Config:
-        """Take a client out that is by itself now, unless it is the first in that state."""
+        """Take a client out that is by itself now, if it was looked at in that state: see `_lonely`."""
         locals_, queues, _ = config
         actors, theirs, _ = self.companies[company]
         for at in actors:
@@ -480,10 +488,7 @@ class Graph:
                 break
         else:
             return config
-        of_actors, of_queues = self.company_of[company]
-        key = (self.cast.actors[actors[0]].role, of_actors(locals_), of_queues(queues))
-        if key not in self.alone:
-            self.alone.add(key)
+        if self._state(config, company) not in self.alone:
             return config
         self.used.add(BY_ITSELF)
         placed, left = list(locals_), list(queues)

@@ -181,7 +181,6 @@ def _encode_json(value: Any) -> bytes:
 
 def _line_packer(bytes_max: int) -> Callable[[Any], bytes]:
     """Return what encodes and adds the newline that the framers ``json`` and ``lines`` write: one call, not three."""
-
     framed_max = bytes_max + 1
 
     def pack_line(value: Any) -> bytes:

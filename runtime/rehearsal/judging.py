@@ -45,6 +45,7 @@ class Judge:
         self.seed = seed
         self.counted = counted
         self.found: list[Trouble] = []
+        self.left: list[tuple[str, Trouble]] = []  # with its role, whose own peer has gone, which it does not answer
 
     def fault(self, stage: Stage, actor: Actor, fault: Fault) -> None:
         """Say whether a session that met a fault holds it against somebody who did nothing wrong."""
@@ -68,7 +69,11 @@ class Judge:
         what = _WHEN.get(fault.event) or f"says what is {fault.reason}"
         answer = "" if fault.answered else ", which nothing answers"
         where = f"{actor.role} in {fault.machine}.{fault.state}"
-        self._tell(stage, "A602", f"{other.role} does nothing wrong, but {what} for {where}{answer}", fault.place)
+        text = f"{other.role} does nothing wrong, but {what} for {where}{answer}"
+        if fault.event == ".closed" and not fault.answered and other.session.program.per_connection:
+            self.left.append((actor.role, self._trouble(stage, "A602", text, fault.place)))
+        else:
+            self._tell(stage, "A602", text, fault.place)
 
     def _is_a_loss(self, stage: Stage, actor: Actor, fault: Fault) -> bool:
         """Whether it matters that a peer has gone: others play on, and the branch for a breach is taken."""
@@ -87,7 +92,7 @@ class Judge:
             return
         faults = actor.session.faults
         if actor.session.broke is None and faults and not faults[-1].answered:
-            if not actor.session.program.accepts:
+            if not actor.session.program.accepts or actor.session.program.per_connection:
                 return  # only its own session: whether that is right was asked when the fault came
             other = actor.met.get(faults[-1].seat) if faults[-1].seat is not None else None
             if other is not None and not other.blame:
@@ -98,6 +103,9 @@ class Judge:
         """Look at who is left when nothing moves any more."""
         if self._server_to_blame(stage) or self.scene.lonely or stage.after_deed > AFTER_MAX:
             return
+        # Who relies on it fails when the session that it has for itself has ended, unless others come to a better end.
+        fine = {actor.role for actor in stage.actors if actor.ended is not None and actor.ended.failed is None}
+        self.found += [trouble for role, trouble in self.left if role in fine]
         for actor in stage.actors:
             if actor.ended is not None or actor.blame or actor.seat is None or actor.questions:
                 continue
@@ -106,9 +114,8 @@ class Judge:
 
     def endless(self, stage: Stage, why: str) -> None:
         """Say that the game goes on and on."""
-        trace = stage.trace()
         text = f"the game does not end: {why}"
-        self.found.append(Trouble("A601", text, None, self.scene.name, self.seed, trace, endless=True))
+        self.found.append(self._trouble(stage, "A601", text, None, endless=True))
 
     def _own_player(self, stage: Stage, actor: Actor, fault: Fault) -> None:
         if fault.event != ".invalid":
@@ -123,10 +130,14 @@ class Judge:
         return any(actor.blame and actor.seat is None for actor in stage.actors)
 
     def _somebody_to_blame(self, stage: Stage) -> bool:
-        return self.scene.lonely or any(actor.blame for actor in stage.actors)
+        amiss = self.scene.lonely or self.scene.deed is not None
+        return amiss or any(actor.blame for actor in stage.actors)
 
     def _tell(self, stage: Stage, code: str, text: str, place: Place | None) -> None:
-        self.found.append(Trouble(code, text, place, self.scene.name, self.seed, stage.trace()))
+        self.found.append(self._trouble(stage, code, text, place))
+
+    def _trouble(self, stage: Stage, code: str, text: str, place: Place | None, *, endless: bool = False) -> Trouble:
+        return Trouble(code, text, place, self.scene.name, self.seed, stage.trace(), endless)
 
 
 def _property_place(stage: Stage, text: str) -> Place | None:

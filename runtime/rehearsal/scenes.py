@@ -136,9 +136,11 @@ def scenes(spec: Spec, cast: Cast) -> Iterator[Scene]:
         yield Scene("one is alone", 1, lonely=True)
         yield Scene("two have one name", clients, namesakes=True)
         yield Scene("they come one after another", clients, apart=APART)
+    if clients < min(room.high, len(NAMES)) and seats(spec) is not None:
+        yield Scene("one more comes late", clients + 1, lonely=True, apart=APART)
     if clients == room.high < len(NAMES):
         yield Scene("one more than there are seats", clients + 1, lonely=True)
-        yield Scene("one more comes late", clients + 1, lonely=True, apart=APART)
+        yield Scene("one more than there are seats comes late", clients + 1, lonely=True, apart=APART)
     if small(spec) is not None:
         yield Scene("all that is counted is small", clients, "curious", lonely=True, small=True)
     for role in spec.roles:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from machines.exploring.findings import PROVED, REFUTED
 from machines.exploring.search import ONE_LESS
 from machines.exploring.waiting import Waiting
-from tests.exploring.bench import verdict_of
+from machines.library import load
+from tests.exploring.bench import SPECS, verdict_of
 
 MARKED = """
 protocol: marked
@@ -96,6 +97,47 @@ def test_a_client_that_is_turned_away_may_come_when_the_door_opens_again() -> No
     assert "client: SECOND is not expected in main.inside" in [finding.text for finding in verdict.findings]
 
 
+LEFT_ALONE = """
+protocol: left-alone
+wire: {framing: lines}
+connects: {client: server}
+messages:
+  client: {HELLO: hello}
+  server: {FIRST: first, SECOND: second}
+roles:
+  server:
+    main:
+      door: {accept: sit(peer), as: players, seats: 2, within: 1 min, timeout: {return: null}, then: told}
+      told:
+        do:
+          - send: {"players[0]": FIRST}
+          - send: {"players[1]": SECOND}
+        then: waiting
+      waiting: {await: players, within: 5 s, fault: {return: null}}
+    sit(peer):
+      named: {await: peer, within: 5 s, receive: {HELLO: {return: {}}}}
+  client:
+    main:
+      always: {within: 1 h, closed: {return: null}}
+      hello: {send: HELLO, then: seated}
+      seated: {receive: {FIRST: first, SECOND: second}}
+      first: {within: 1 h}
+      second: {within: 1 h, closed: later}
+      later:
+        within: 1 h
+        closed: stay
+        after:
+          1 s: {let: {x: "1 < null"}, then: stay}
+"""
+
+
+def test_two_who_are_left_alone_at_once_are_both_looked_at() -> None:
+    verdict = verdict_of(LEFT_ALONE, (1, 2))
+
+    assert [finding.code for finding in verdict.findings] == ["A500", "A506"]  # both wait; and one fails on its own
+    assert "main.later" in " ".join(verdict.findings[1].lines())
+
+
 def long_way(states: int) -> str:
     """Return a spec whose server goes through so many calls at once when it has read one message."""
     calls = "\n".join(f"      s{n}: {{run: nothing, then: s{n + 1}}}" for n in range(states))
@@ -171,3 +213,10 @@ def test_what_waits_is_a_queue_and_ends_with_a_loss(steps: list[Any]) -> None:
     for token in expected:
         fresh = fresh.then(token)
     assert fresh is queue
+
+
+def test_of_three_who_share_nothing_each_comes_to_its_end() -> None:
+    spec = load(str(SPECS / "public" / "jsonrpc.yaml"))
+    verdict = verdict_of(spec, (3,), most=2_000)
+
+    assert [finding.text for finding in verdict.findings] == []

@@ -165,7 +165,9 @@ def test_games_are_recorded_compared_and_an_edit_is_told(
     line = STICKS.splitlines().index("    LEFT:   left ${left Left}") + 1
     head, *_ = out.splitlines()
     assert code == 2
-    assert head.startswith(f"mine.yaml:{line}:5: A604 host sends LEFT to ann with other values, when everybody is good (seed 0) ")
+    assert head.startswith(
+        f"mine.yaml:{line}:5: A604 host sends LEFT to ann with other values, when everybody is good (seed 0) "
+    )
     assert "host before: 30 ann LEFT " in out
     assert "more games go another way" in out
     shown = json.loads(run(capsys, "check", "mine.yaml", "--baseline", "games.json", "--json")[1])

@@ -161,7 +161,7 @@ def test_how_many_play_is_what_the_first_door_takes() -> None:
     assert seats(spec_of("tsuro")) == Range(3, 5)
     assert seats(spec_of(str(TESTED / "lobby.yaml"))) == Range(3, 3)
     assert seats(spec_of("redis")) is None
-    assert {scene.clients for scene in scenes(spec_of("tsuro"), Cast(spec_of("tsuro")))} == {1, 3}
+    assert {scene.clients for scene in scenes(spec_of("tsuro"), Cast(spec_of("tsuro")))} == {1, 3, 4}
 
 
 def test_what_guards_compare_with_is_small_in_one_scene() -> None:
@@ -265,3 +265,18 @@ def test_games_do_not_depend_on_how_python_orders_sets() -> None:
     }
 
     assert len(told) == 1
+
+
+# -- who plays ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_who_is_said_to_play_by_the_rules_is_a_kind_of_the_game_and_plays_first(name: str) -> None:
+    cast = Cast(spec_of(name))
+
+    assert set(cast.fair) <= set(cast.kinds)
+    assert bool(cast.fair) == bool(spec_of(name).rules)
+    for at in range(3 if cast.fair else 0):
+        assert cast.for_seat(at)[0] == cast.fair[at % len(cast.fair)]
+        assert set(cast.for_seat(at)) == set(cast.kinds)
+    assert not set(cast.fair) & set(cast.others)
