@@ -78,7 +78,8 @@ def explore(
         returned |= judge.returned
         for text in sorted(graph.beyond):
             beyond.setdefault(f"{text} (with {number})")
-        if number == 1 and len(numbers) > 1 and not graph.beyond and not judge.found and not spec.properties:
+        asks_more = graph.beyond or graph.without_end or judge.found or spec.properties
+        if number == 1 and len(numbers) > 1 and not asks_more:
             company = Company(cast, queue, most)
         for role, part in (*cast.parts.items(), *graph.cast.parts.items()):
             taken |= part.taken

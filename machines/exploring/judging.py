@@ -73,6 +73,8 @@ class Judge:
                 ends.setdefault(actor.role, set()).add(actor.part.rest(config[0][index]).over or "")
         for role, found in ends.items():
             left = sorted(text for text in found if text.endswith(": over"))
+            if left:
+                graph.without_end.add(role)
             if left and "" in found:
                 text = f"a {role} is left without an end that another comes to: {left[0].removesuffix(': over')}"
                 self.tell(graph, "A505", text, at, None, key=("A505", role))

@@ -105,6 +105,8 @@ class Graph:
         gone_of = [actors for actors, _ in self.bundles.values()] if fewer is not None else []
         self.without = [Without(cast, gone, fewer.cast) for gone in gone_of if fewer is not None]
         self.of_fewer: set[int] = set()  # configurations that are left to that search
+        # Roles of which a client is left without an end, here or there, though it may be that no other came to one.
+        self.without_end: set[str] = set(fewer.without_end) if fewer is not None else set()
         self.refused = False  # whether a client that comes too late has been looked at
         self.no_moves = tuple(range(cast.groups))
         self.others: dict[int, Callable[[int], Iterable[Next]]] = {}  # what is done to an actor by who is not looked at
@@ -191,14 +193,17 @@ class Graph:
         It plays none if it has come to its end, nothing waits for it or of it, and no shared actor knows of it. It may
         have left its mark all the same, as in a count of those who were here; so what is left without it has to be
         among the configurations of the search with one less. Who has not come yet plays none once he is closed at
-        once, if no door opens any more.
+        once, if no door opens any more. Nobody is left out whose role was found to be left without an end, so that
+        their ends can be held side by side.
         """
-        locals_, queues, _ = config
+        locals_, queues, faulty = config
         for at, part in self.shared:
             if locals_[at] in part.over:
                 return False  # how they all come to their ends is asked of so many as there are
         for actors, theirs in self.bundles.values():
             local = locals_[actors[0]]
+            if not faulty and self.cast.actors[actors[0]].role in fewer.without_end:
+                continue  # its own end may be what another is left without
             if local == NOT_STARTED:
                 if all(locals_[at] == NOT_STARTED for at in actors) and self._is_refused(locals_, actors[0]):
                     if self.refused and self._is_left(fewer, config, actors):
