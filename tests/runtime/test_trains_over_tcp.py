@@ -176,7 +176,7 @@ async def hold(fixture: str, dialect: str) -> Any:
     players = players_of(fixture.partition("/")[0], values)
     # The last ends the first period; fewer than five wait for both.
     periods = {"most": str(max(5, len(players))), "window": "20 s" if len(players) >= 5 else "300 ms"}
-    settings: dict[str, Any] = {**periods, "reply": "1500 ms", "deck": deck, "offers": "sorted"}
+    settings: dict[str, Any] = {**periods, "reply": "3 s", "deck": deck, "offers": "sorted"}
     async with tcp_table(dialect, **settings) as table, anyio.create_task_group() as clients:
         for number, (name, kind) in enumerate(players):
             clients.start_soon(client, table, name, kind, submitted, dialect)

@@ -12,6 +12,7 @@ import pytest
 
 from machines.engine.session import Program, Session
 from machines.library import load
+from runtime import waiting
 from runtime.cli import main
 from runtime.waiting import QUIET_SECONDS, tell_of_waits
 
@@ -98,14 +99,16 @@ async def test_who_has_ended_waits_for_nothing(caplog: pytest.LogCaptureFixture)
 
 def silent_game(*words: str) -> int:
     players = ("--player", "silent", "--player", "random", "--player", "random")
-    settings = ("--set", "think=5500 ms", "--set", "reply=6 s")
+    settings = ("--set", "think=900 ms", "--set", "reply=1200 ms")
     return main(["play", "tsuro", "--seed", "1", "--no-journal", *players, *settings, *words])
 
 
 @pytest.mark.parametrize(("words", "lines"), [((), 1), (("--quiet",), 0)])
 def test_who_watches_a_game_sees_whom_it_waits_for(
-    words: tuple[str, ...], lines: int, capsys: pytest.CaptureFixture[str]
+    words: tuple[str, ...], lines: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(waiting, "QUIET_SECONDS", 0.3)
+
     assert silent_game(*words) == 0
 
     told = [line for line in capsys.readouterr().err.splitlines() if " waits for " in line]
