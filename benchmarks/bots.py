@@ -33,7 +33,7 @@ def play(port: int, players: int) -> int:
                 continue
             waiting += chunk
             while (end := waiting.find(b"\n")) >= 0:
-                asked = _ASKED.search(waiting, 0, end)
+                asked = _ASKED.search(bytes(waiting[:end]))
                 del waiting[: end + 1]
                 if asked is not None:
                     turn = int(asked[2])
