@@ -254,7 +254,9 @@ def _base(node: Node, folder: Path | None, problems: Problems) -> Path | None:
         return None
     name = node.text
     if not _BASE.fullmatch(name):
-        problems.add(node.place, "A136", f"{shown(name)} is no spec that may be extended", example)
+        bare = name.removeprefix("./")
+        hint = f"without './': extends: {bare}" if _BASE.fullmatch(bare) else example
+        problems.add(node.place, "A136", f"{shown(name)} is no name of a spec: a path is not followed", hint)
         return None
     names = shipped()
     own = {path.name: path for path in sorted(folder.glob("*.y*ml"))} if folder is not None else {}
@@ -354,8 +356,8 @@ def rules_module(spec: Spec, name: str, extra: Sequence[str] = ()) -> ModuleType
         raise RulesError(f"no rules {name!r} are allowed: {hint}")
     try:
         return importlib.import_module(allowed[name])
-    except Exception as error:
-        # A module may raise anything while it is imported; all of it is the module's fault, not ours.
+    except (Exception, SystemExit) as error:
+        # A module may raise anything while it is imported, or exit; all of it is the module's fault, not ours.
         raise RulesError(f"the rules {name!r} can not be imported: {type(error).__name__}: {error}") from error
 
 

@@ -54,6 +54,7 @@ CARDS_FIRST = 4
 CARDS_TURN = 2
 DECK = 250
 OFFERED, KEPT = 5, 2  # Destinations.
+PLAYERS_MIN = 2
 POINTS_PATH = 20
 POINTS_DESTINATION = 10
 
@@ -131,7 +132,12 @@ def choose(entries: Sequence[Any], left: Sequence[Any]) -> Any:
 
 def enough(atlas: Atlas, count: int) -> bool:
     """Tell whether a map has the destinations for a game of so many players."""
-    return len(atlas.destinations) >= KEPT * count + OFFERED - KEPT
+    return len(atlas.destinations) >= destinations_for(count)
+
+
+def destinations_for(count: int) -> int:
+    """Return how many destinations a game of so many players needs."""
+    return KEPT * count + OFFERED - KEPT
 
 
 def start(players: Sequence[Any], submitted: Any, seed: int, deck: str = "shuffled", offers: str = "shuffled") -> Table:

@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
+from errno import EPIPE
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from io import TextIOWrapper
@@ -22,9 +23,11 @@ _HELP = (
     "One YAML file runs, checks and draws a TCP protocol.\n\n"
     "SPEC is the name of a shipped protocol (see accord list) or a path to a YAML file. Results go to standard output, "
     "log and progress to standard error; every command takes --json.\n\n"
-    "Exit codes: 0 all is well; 1 the run failed, or a client was turned away; 2 a spec has problems or an argument is "
-    "wrong; 3 undetermined, as a check that met a bound, or a replay of a journal without its end; "
-    "4 a port is in use or nobody listens there; 130 ended by Ctrl-C; 141 nobody reads standard output any more."
+    "Exit codes: 0 all is well; 1 the run failed, a client was turned away, or what was compared differs, as in replay "
+    "and with --check; 2 a spec has problems, an argument is wrong, or a file that it names cannot be read or written; "
+    "3 undetermined, as a check that met a bound, or a replay of a journal without its end; "
+    "4 a port is in use or nobody listens there; 130 ended by Ctrl-C; 141 nobody reads standard output, or not any "
+    "more."
 )
 
 # name -> (where it is, what it does). The lines stand here so that the help imports no command.
@@ -69,8 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ``arguments`` come without the program's name. None stands for those of this process, which then ends at once if
     a player's strategy still thinks in a thread: the interpreter would wait for it for ever.
     """
-    # Started with a closed standard output or error, as by `>&-`: what is said goes nowhere.
-    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    # Started with a closed standard error, as by `2>&-`: what is said there goes nowhere. Results that go nowhere are
+    # told by the exit code, as where a pipe is closed. Either way no file of ours takes the place of the stream.
+    sys.stdout = sys.stdout or _Unread(open(os.devnull, "wb"), encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a board is not worth failing for where the locale is not UTF-8
@@ -81,6 +85,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.flush()
         os._exit(code)
     return code
+
+
+class _Unread(TextIOWrapper):
+    """A standard output that nobody reads."""
+
+    def write(self, text: str, /) -> int:
+        """Fail as a pipe does whose reader has gone."""
+        raise BrokenPipeError(EPIPE, os.strerror(EPIPE))
 
 
 def _run(words: list[str]) -> int:
@@ -95,6 +107,10 @@ def _run(words: list[str]) -> int:
         code = PROBLEMS
     except BrokenPipeError:
         code = UNREAD  # whoever read our output has gone, as `head` does
+    except SystemExit as error:
+        if not isinstance(error.__context__, BrokenPipeError):
+            raise
+        code = UNREAD  # Rich, which writes the help, makes this of it
     except (Exception, KeyboardInterrupt, BaseExceptionGroup) as error:
         code = _told(only(error))
     code = code if isinstance(code, int) else OK

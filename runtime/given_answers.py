@@ -2,7 +2,8 @@
 
 ``QUESTION=JSON`` gives the message as it stands on the wire; ``QUESTION=@FILE`` has it in a file, JSON or YAML by its
 name. They are held against the messages that may answer, and against what the game itself says of them: a module of
-``rules.players`` may have ``CHECKS``, by question a function of the message's holes that raises ValueError.
+``rules.players`` may have ``CHECKS``, by question a function that raises ValueError: of the message's holes, and of how
+many will play, None if nobody knows.
 """
 
 from __future__ import annotations
@@ -46,8 +47,10 @@ class GivenAnswers:
         self._player.heard(message, holes)
 
 
-def answers_of(given: Sequence[str], spec: Spec, roles: Sequence[str]) -> dict[str, Any]:
+def answers_of(given: Sequence[str], spec: Spec, roles: Sequence[str], players: int | None = None) -> dict[str, Any]:
     """Return the messages given as ``question=JSON`` or ``question=@FILE``, by the question to the players of roles.
+
+    ``players`` is how many will play, if that is known.
 
     Raises:
         AnswerError: one is not of that form, its file cannot be read, no question is called so, it is given twice, or
@@ -68,7 +71,7 @@ def answers_of(given: Sequence[str], spec: Spec, roles: Sequence[str]) -> dict[s
         where = f"--answer {question}: {value[1:]}" if value.startswith("@") else f"--answer {question}"
         try:
             body = _read(Path(value[1:])) if value.startswith("@") else json.loads(value)
-            _check(spec, question, asked[question], body)
+            _check(spec, question, asked[question], body, players)
         except (AnswerError, ValueError, RecursionError) as error:
             what = f"this is no JSON: {error}" if isinstance(error, json.JSONDecodeError) else error
             raise AnswerError(f"{where}: {what}") from None
@@ -106,13 +109,13 @@ def _read(path: Path) -> Any:
         raise AnswerError(f"it is no YAML: {' '.join(str(error).split())}") from None
 
 
-def _check(spec: Spec, question: str, names: Sequence[str], body: Any) -> None:
+def _check(spec: Spec, question: str, names: Sequence[str], body: Any, players: int | None) -> None:
     """Make sure that a body is a message that may answer a question, and one that the game has nothing against."""
     shapes = [compile_message(spec.messages[name], spec.types) for name in names]
     for shape in shapes:
         holes = shape.read(body)
         if holes is not None:
-            _check_by_game(spec, question, dict(zip(shape.holes, holes, strict=True)))
+            _check_by_game(spec, question, dict(zip(shape.holes, holes, strict=True)), players)
             return
     raise AnswerError("; ".join(f"it is no {shape.name}: {_why_not(shape, body)}" for shape in shapes))
 
@@ -124,8 +127,8 @@ def _why_not(shape: MessageShape, body: Any) -> str:
         return "it has a value that is none of JSON"
 
 
-def _check_by_game(spec: Spec, question: str, holes: Mapping[str, Any]) -> None:
+def _check_by_game(spec: Spec, question: str, holes: Mapping[str, Any], players: int | None) -> None:
     for module in companions(spec, "players"):
         check = getattr(module, "CHECKS", {}).get(question)
         if check is not None:
-            check(holes)
+            check(holes, players)

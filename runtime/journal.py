@@ -16,7 +16,8 @@ destination), ``out`` the effects in short form, ``lag`` how many seconds after 
 input, if that is a millisecond or more: a busy host shows there.
 
 Lines are written in batches, at most FLUSH_SECONDS late and at once when a session ends. A torn last line, from a
-host that died, is passed over when the journal is read.
+host that died, is passed over when the journal is read. Peers can make a journal grow as fast as they can send, so it
+has a limit: there it stops behind a whole line, without the last one, and the run goes on.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ FLUSH_SECONDS = 0.5
 FLUSH_LINES = 256
 FLUSH_BYTES = 1 << 20
 READ_BYTES_MAX: Final = 1 << 28  # 256 MiB: what a journal may have to be read, some million inputs.
+LIMIT_MIB: Final = READ_BYTES_MAX >> 20  # What a journal may have unless told otherwise: all of it can be replayed.
 NESTED_MAX: Final = 200  # Lists in lists of one line; a message has 64 at the most.
 LAG_SECONDS_MIN = 0.001  # Below, the loop was on time, and a line is the shorter for not saying so.
 
@@ -176,12 +178,18 @@ _Noted = tuple[float, int, int | None, bytes, float, Took, Sequence[Effect]]
 
 
 class Journal:
-    """An open journal. Nothing here raises once it is open: a full disk ends the journal, not the run."""
+    """An open journal of at most ``limit_bytes``. Nothing here raises once it is open.
 
-    def __init__(self, path: Path, file: IO[bytes], head: Head) -> None:
+    A full disk ends the journal, not the run, and so does the limit: ``broken`` or ``cut`` then says why.
+    """
+
+    def __init__(self, path: Path, file: IO[bytes], head: Head, limit_bytes: int = LIMIT_MIB << 20) -> None:
         self.path = path
         self.broken: str | None = None
+        self.cut: str | None = None
         self._file = file
+        self._limit_bytes = limit_bytes
+        self._room = limit_bytes
         self._waiting: list[bytes | _Noted] = [_encode(head)]
         self._bytes = 0
         self._lines = 0
@@ -239,19 +247,33 @@ class Journal:
 
     def flush(self) -> None:
         """Hand all lines so far to the operating system."""
-        if self._waiting and self.broken is None:
+        if self._waiting and self.broken is None and self.cut is None:
             texts = [item if isinstance(item, bytes) else _noted_text(item) for item in self._waiting]
             texts.append(b"")  # so that the last line is ended, too
-            data = memoryview(b"\n".join(texts))
+            text = b"\n".join(texts)
+            fits = len(text) <= self._room
+            if not fits:
+                text = text[: text.rfind(b"\n", 0, self._room) + 1]
+            self._room -= len(text)
+            data = memoryview(text)
             try:
                 while data:  # A write to a nearly full disk may take a part.
                     data = data[self._file.write(data) :]
             except OSError as error:
                 self.broken = f"{self.path}: {error.strerror or error}"
                 log.error("the journal ends here: %s", self.broken)
+            else:
+                if not fits:
+                    self._say_cut()
         self._waiting.clear()
         self._bytes = 0
         self._written_at = self._now
+
+    def _say_cut(self) -> None:
+        size = f"{self._limit_bytes >> 20} MiB" if self._limit_bytes >= 1 << 20 else f"{self._limit_bytes} bytes"
+        why = f"its limit of {size} is reached; the run goes on, and a greater --journal-limit keeps more"
+        self.cut = f"{self.path}: {why}"
+        log.warning("the journal ends here: %s", self.cut)
 
     def close(self) -> None:
         """Write the last line and close the file; a second time does nothing. A run without inputs leaves no file."""
@@ -310,8 +332,8 @@ def default_folder() -> Path:
     return base / "accord" / "journals"
 
 
-def open_journal(where: Path | None, head: Head) -> Journal:
-    """Make a journal and write nothing yet.
+def open_journal(where: Path | None, head: Head, *, limit_bytes: int = LIMIT_MIB << 20) -> Journal:
+    """Make a journal of at most ``limit_bytes``, and write nothing yet.
 
     ``where`` is a file to be made, or a folder (one that exists, or a path that ends in a separator) in which a name
     with date, protocol and role is found; None for ``default_folder()``.
@@ -335,7 +357,7 @@ def open_journal(where: Path | None, head: Head) -> Journal:
         if isinstance(error, FileExistsError) and where is not None and where.exists():
             raise JournalError(f"{where}: there is a file already, and a journal is never written over") from error
         raise JournalError(f"{error.filename or where}: the journal cannot be made: {_why_not(error)}") from error
-    return Journal(path, file, head)
+    return Journal(path, file, head, limit_bytes)
 
 
 def _why_not(error: OSError) -> str:
@@ -357,7 +379,10 @@ def _new_in(folder: Path, stem: str) -> tuple[Path, IO[bytes]]:
 
 
 class Recorded(msgspec.Struct):
-    """A journal as read. ``complete`` is false if it lacks its last line: the host died, or still runs."""
+    """A journal as read. ``complete`` is false if it lacks its last line.
+
+    It was cut at its limit then, or its host died or still runs.
+    """
 
     head: Head
     lines: list[Line]

@@ -1,6 +1,7 @@
 """Byte streams on asyncio and uvloop: a BufferedProtocol that calls the session straight from the arriving bytes.
 
-All connections of a thread share one buffer of 64 KiB and copy out of it at once. asyncio's plain Protocol (and so a
+All connections of a thread share one buffer of 64 KiB and copy out of it at once; of what is more than a turn's worth,
+the rest waits with its connection, which reads no more until it is through. asyncio's plain Protocol (and so a
 stock stream) reads with ``recv(256 KiB)``, which glibc may serve by mmap each time: 46 against 20 us a move. A task
 for each peer in between would cost another 5 us.
 """
@@ -9,16 +10,19 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from anyio.abc import SocketAttribute
+from anyio.lowlevel import RunVar
 
 from runtime.streams import (
     BACKLOG,
     FLUSH_SECONDS,
     LINGER_SECONDS,
     READ_BYTES,
+    TURN_BYTES,
     UNSENT_BYTES_MAX,
     Connection,
     address_name,
@@ -37,6 +41,51 @@ class _Shared(threading.local):
 _shared = _Shared()
 
 
+class _Turns:
+    """Those connections of a loop that have more to hand over than a turn's worth: one is heard in each turn."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._queue: deque[LoopConnection] = deque()
+        self._taken = False  # somebody has had this turn
+
+    def join(self, connection: LoopConnection) -> None:
+        """Hear a connection in a later turn; it is in the queue once."""
+        self._queue.append(connection)
+        if not self._taken:
+            self._taken = True
+            self._loop.call_soon(self._next)
+
+    def take(self) -> bool:
+        """Have this turn, if nobody has had it and nobody waits for one."""
+        if self._taken:
+            return False
+        self._taken = True
+        self._loop.call_soon(self._next)
+        return True
+
+    def _next(self) -> None:
+        if not self._queue:
+            self._taken = False
+            return
+        try:
+            self._queue.popleft().heard_next()
+        finally:
+            self._loop.call_soon(self._next)  # in the next turn, which first looks what all the others have sent
+
+
+_turns_of: RunVar[_Turns] = RunVar("connections that wait for their turn")
+
+
+def _turns() -> _Turns:
+    """Return the queue of the running loop."""
+    turns = _turns_of.get(None)
+    if turns is None:
+        turns = _Turns(asyncio.get_running_loop())
+        _turns_of.set(turns)
+    return turns
+
+
 class LoopConnection(asyncio.BufferedProtocol):
     """A `runtime.streams.Connection`. An accepted one is handed on as soon as it is made; others wait for `start`."""
 
@@ -44,15 +93,19 @@ class LoopConnection(asyncio.BufferedProtocol):
         "_accepted",
         "_at_end",
         "_closing",
-        "_early",
+        "_gone",
+        "_held",
         "_loop",
         "_lost",
         "_on_bytes",
         "_on_closed",
         "_on_end",
         "_paused",
+        "_queued",
+        "_rest",
         "_timer",
         "_transport",
+        "_turns",
         "_view",
         "_why",
         "name",
@@ -67,11 +120,15 @@ class LoopConnection(asyncio.BufferedProtocol):
         self._on_end: Callable[[str], None] | None = None
         self._on_closed: Callable[[], None] | None = None
         self._closing = False
-        self._paused = False
+        self._paused = False  # the owner wants nothing now
+        self._held = False  # the transport does not read: paused, or the rest is not through
         self._at_end = False  # the other end sends no more
-        self._early = bytearray()  # what came before the owner wanted it
+        self._rest = bytearray()  # what has come and is not handed over: before the start, or beyond a turn's worth
+        self._turns = _turns()
+        self._queued = False  # it will have a turn
         self._why = ""
         self._lost = False
+        self._gone = False  # lost, and the owner was told
         self._timer: asyncio.TimerHandle | None = None
 
     # -- what the owner calls ----------------------------------------------------------------------------------------
@@ -82,19 +139,12 @@ class LoopConnection(asyncio.BufferedProtocol):
         """Begin to read."""
         assert self._on_closed is None, "a connection starts once"
         self._on_bytes, self._on_end, self._on_closed = on_bytes, on_end, on_closed
-        if self._early:
-            self._loop.call_soon(self._heard_early)
-        if self._lost:
-            self._loop.call_soon(self._released)
-        elif self._at_end:
-            self._loop.call_soon(self._ended, "")
-        elif self._accepted is None:
-            self._transport.resume_reading()
-
-    def _heard_early(self) -> None:
-        early, self._early = bytes(self._early), bytearray()
-        if early and self._on_bytes is not None:
-            self._on_bytes(early)
+        if self._rest:
+            self._wait_for_turn()
+        elif self._lost or self._at_end:
+            self._loop.call_soon(self._go_on)
+        else:
+            self._go_on()
 
     def send(self, data: bytes) -> None:
         """Send, now or later."""
@@ -107,6 +157,7 @@ class LoopConnection(asyncio.BufferedProtocol):
             return
         self._closing = True
         self._on_bytes = self._on_end = None
+        self._rest.clear()
         transport = self._transport
         if transport.is_closing():
             return
@@ -120,8 +171,7 @@ class LoopConnection(asyncio.BufferedProtocol):
         except OSError:  # the peer has reset the connection, and the loop has not told us yet
             transport.abort()
             return
-        if self._paused:
-            transport.resume_reading()
+        self._read_again()
         if transport.get_write_buffer_size():
             self._timer = self._loop.call_later(FLUSH_SECONDS, transport.abort)
             transport.set_write_buffer_limits(high=0)  # so that `resume_writing` tells when all is out
@@ -132,19 +182,63 @@ class LoopConnection(asyncio.BufferedProtocol):
         """Close at once."""
         self._closing = True
         self._on_bytes = self._on_end = None
+        self._rest.clear()
         self._transport.abort()
 
     def pause(self) -> None:
         """Read no more."""
         if not (self._paused or self._closing):
             self._paused = True
-            self._transport.pause_reading()
+            self._read_no_more()
 
     def resume(self) -> None:
         """Read again."""
         if self._paused and not self._closing:
             self._paused = False
-            if not self._transport.is_closing():
+            if not self._rest:
+                self._read_again()
+            elif self._on_bytes is not None:
+                self._wait_for_turn()
+
+    # -- turns -------------------------------------------------------------------------------------------------------
+
+    def _wait_for_turn(self) -> None:
+        # Once the stream is gone the owner is told all, paused or not: nobody else holds it back.
+        if not self._queued and (self._lost or not self._paused):
+            self._queued = True
+            self._turns.join(self)
+
+    def heard_next(self) -> None:
+        """Hand over a turn's worth of the rest; `_Turns` calls this."""
+        self._queued = False
+        if self._on_bytes is not None and (self._lost or not self._paused):
+            chunk = bytes(self._rest[:TURN_BYTES])
+            del self._rest[:TURN_BYTES]
+            self._on_bytes(chunk)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """See to what comes after what was handed over: the rest, the end behind it, or more from the other end."""
+        if self._rest and self._on_bytes is not None:
+            self._wait_for_turn()
+        elif self._lost:
+            if not self._gone:
+                self._gone = True
+                self._released()
+        elif self._at_end:
+            self._ended("")
+        elif not self._paused:
+            self._read_again()
+
+    def _read_no_more(self) -> None:
+        if not (self._held or self._transport.is_closing()):
+            self._held = True
+            self._transport.pause_reading()
+
+    def _read_again(self) -> None:
+        if self._held and not self._transport.is_closing():
+            self._held = False
+            if not self._at_end:
                 self._transport.resume_reading()
 
     # -- what the loop calls -----------------------------------------------------------------------------------------
@@ -158,7 +252,7 @@ class LoopConnection(asyncio.BufferedProtocol):
         if self._accepted is not None:
             self._accepted(self)
         else:
-            self._transport.pause_reading()
+            self._read_no_more()
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Return where to put what comes."""
@@ -167,26 +261,31 @@ class LoopConnection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes have come."""
         if self._on_bytes is not None:
-            if self._early:
-                self._early += self._view[:nbytes]
-                self._heard_early()
-            else:
+            if nbytes <= TURN_BYTES and not self._rest:
                 self._on_bytes(bytes(self._view[:nbytes]))
+                return
+            self._rest += self._view[:nbytes]
+            self._read_no_more()
+            if self._queued or self._paused:
+                return
+            if self._turns.take():
+                self.heard_next()
+            else:
+                self._wait_for_turn()
         elif self._on_closed is None:
             # Not started: uvloop begins to read behind `connection_made`, whatever that said of pausing.
-            self._early += self._view[:nbytes]
-            if len(self._early) > UNSENT_BYTES_MAX:
+            self._rest += self._view[:nbytes]
+            if len(self._rest) > UNSENT_BYTES_MAX:
                 self._why = "it sends too much before it is heard"
                 self._transport.abort()
 
     def eof_received(self) -> bool:
         """The other end sends no more; ours stays open until the owner closes it. Closing already: that is the end."""
         self._at_end = True
-        if self._on_bytes is not None:
-            self._heard_early()
         if self._closing:
             return False
-        self._ended("")
+        if not (self._rest and self._on_bytes is not None):
+            self._ended("")
         return True
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -197,7 +296,7 @@ class LoopConnection(asyncio.BufferedProtocol):
         if exc is not None:
             self._why = reason(exc)
         if self._on_closed is not None:
-            self._released()
+            self._go_on()
 
     def pause_writing(self) -> None:
         """The other end does not read. This comes from within `send`; the owner is told when the stream is gone."""

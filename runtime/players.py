@@ -20,8 +20,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import logging
-import os
-import sys
 import threading
 import time
 from collections import deque
@@ -39,6 +37,7 @@ from machines.library import allowed_rules, rules_module
 from machines.messages.bodies import MessageShape, compile_message
 from machines.model import Spec
 from machines.problems import near
+from runtime.present import look_here
 
 if TYPE_CHECKING:
     from runtime.human import Terminal
@@ -404,9 +403,7 @@ def _imported(kind: str) -> Callable[[str, int], object]:
     module_name, _, class_name = kind.removeprefix("python:").partition(":")
     if not module_name or not class_name:
         raise PlayerKindError(f"player {kind!r} is not of the form python:package.module:Class")
-    # Last, so that nothing in the present folder hides a module of ours or of an installed package.
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
+    look_here()
     try:
         module = importlib.import_module(module_name)
     except Exception as error:  # whatever the module does when it is imported

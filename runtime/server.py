@@ -25,9 +25,11 @@ from runtime.clock import make_clock, warn_of_lag
 from runtime.host import Host, JournalWriter, open_host
 from runtime.players import Player, PlayerKindError, derived_seed
 from runtime.streams import CannotConnectError, Connection, listen
+from runtime.waiting import session_state
 
 log = logging.getLogger("accord.network")
 
+STATES_TOLD_MAX: Final = 3
 ADDRESS_MAX: Final = 64  # what `accord serve` allows one address; the largest game that ships has 10 players
 
 
@@ -36,7 +38,8 @@ class Stopped:
     """How far a server was when it was stopped.
 
     ``connections`` counts all that were let in, whether they are still there or not; ``ended`` the sessions that had
-    come to their end, ``running`` those that had not. ``waited_for`` says where a session stood that takes in all.
+    come to their end, ``running`` those that had not. ``waited_for`` says where a session stood that takes in all;
+    where each connection has one, in which states how many stood, the STATES_TOLD_MAX most frequent by name.
     """
 
     connections: int
@@ -202,11 +205,20 @@ class _SessionEach:
         self._on_ended = on_ended
         self._make_player = make_player
         self._sessions = 0
+        self._running: dict[Host, None] = {}  # in the order in which they came
         self._ended = 0
 
     def progress(self) -> Stopped:
         """Say how far all the sessions are."""
-        return Stopped(self._door.admitted, self._ended, self._sessions - self._ended, "")
+        return Stopped(self._door.admitted, self._ended, self._sessions - self._ended, self._waits())
+
+    def _waits(self) -> str:
+        """Return the states in which most sessions stand, and how many in each, for people."""
+        states = Counter(session_state(host.session) for host in self._running)
+        most = states.most_common(STATES_TOLD_MAX)
+        told = [f"{state} ({count})" for state, count in most]
+        others = states.total() - sum(count for _, count in most)
+        return "; ".join([*told, *([f"others ({others})"] if others else [])])
 
     def admit(self, connection: Connection) -> None:
         """Open a session for a connection, if there is room."""
@@ -233,6 +245,7 @@ class _SessionEach:
         """Return how a session ended; one that has no player, for this reason ``why``, ends at once."""
         try:
             try:
+                self._running[host] = None
                 others = [] if why else await self._connect()
             except CannotConnectError as error:
                 why = str(error)
@@ -242,6 +255,7 @@ class _SessionEach:
                 host.start([*others, connection])
                 connection.resume()
             ended = await host.over()
+            del self._running[host]
             self._ended += 1
             return ended
         finally:

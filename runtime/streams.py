@@ -26,6 +26,9 @@ import anyio
 from anyio.abc import TaskGroup
 
 READ_BYTES: Final = 65536
+# So much of what a peer has sent is handed over at a time; if there is more, the loop first serves all the others. A
+# thousand small messages in one read would else keep everybody waiting until the last of them is answered.
+TURN_BYTES: Final = 4096
 # A peer that does not read may make us keep so much for it; then it is cut off. Eight of the largest messages that
 # the default limit allows.
 UNSENT_BYTES_MAX: Final = 8 << 20
@@ -56,9 +59,10 @@ class CannotConnectError(NetworkError):
 class Connection(Protocol):
     """One connected byte stream.
 
-    After `start`, ``on_bytes`` gets what comes, in order; ``on_end`` is called at most once, with the reason as text
-    (empty if the other end simply closed), when nothing more will come; ``on_closed`` exactly once, last of all, when
-    the stream is released. After `close_after_flush` or `abort` neither of the first two is called.
+    After `start`, ``on_bytes`` gets what comes, in order, at most TURN_BYTES at a time: of all connections of a loop
+    that have more than that, one is heard in each turn of the loop. ``on_end`` is called at most once, with the reason
+    as text (empty if the other end simply closed), when nothing more will come; ``on_closed`` exactly once, last of
+    all, when the stream is released. After `close_after_flush` or `abort` neither of the first two is called.
     """
 
     name: str

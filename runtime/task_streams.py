@@ -13,11 +13,13 @@ from typing import Any
 
 import anyio
 from anyio.abc import ByteStream, SocketAttribute, SocketListener, SocketStream, TaskGroup
+from anyio.lowlevel import RunVar
 
 from runtime.streams import (
     FLUSH_SECONDS,
     LINGER_SECONDS,
     READ_BYTES,
+    TURN_BYTES,
     UNSENT_BYTES_MAX,
     Connection,
     address_name,
@@ -30,6 +32,18 @@ log = logging.getLogger("accord.network")
 
 ACCEPT_AGAIN_SECONDS = 0.1  # After a failure to accept, usually because all file descriptors are in use.
 _LOST = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
+
+# Whoever has more than a turn's worth to hand over holds this for one turn of the loop each time; it is fair.
+_turn_of: RunVar[anyio.Lock] = RunVar("the turn of one connection")
+
+
+def _turn() -> anyio.Lock:
+    """Return what the running loop's connections take turns with."""
+    turn = _turn_of.get(None)
+    if turn is None:
+        turn = anyio.Lock()
+        _turn_of.set(turn)
+    return turn
 
 
 class TaskConnection:
@@ -146,13 +160,27 @@ class TaskConnection:
                 break
             while self._resumed is not None:  # paused while this chunk was waited for
                 await self._resumed.wait()
-            if self._on_bytes is not None:
+            if len(chunk) > TURN_BYTES:
+                await self._hand_over_in_turns(chunk)
+            elif self._on_bytes is not None:
                 self._on_bytes(chunk)
         self._at_end = True
         if not self._broken:
             self._ended("")
         elif self._more is not None:
             self._more.set()
+
+    async def _hand_over_in_turns(self, chunk: bytes) -> None:
+        turn = _turn()
+        begin = 0
+        while begin < len(chunk) and self._on_bytes is not None:
+            async with turn:  # to get it takes a turn of the loop, even if nobody else wants it
+                # Closed or paused while it was waited for?
+                if self._on_bytes is not None and self._resumed is None:
+                    self._on_bytes(chunk[begin : begin + TURN_BYTES])
+                    begin += TURN_BYTES
+            while self._resumed is not None:
+                await self._resumed.wait()
 
     async def _receive(self) -> bytes:
         raw = self._raw

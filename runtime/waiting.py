@@ -15,7 +15,7 @@ from machines.engine.session import Session
 log = logging.getLogger("accord.waiting")
 
 QUIET_SECONDS: Final = 5.0  # How long nothing happens until that is told.
-_CALLS = re.compile(r"\[\d+\]|<peer \d+[^>]*>")  # Which call it is, and of whom, is no other wait.
+_CALLS = re.compile(r"\[\d+\]|(, hears )?(<peer \d+[^>]*>(, )?)+")  # Which call it is, and of whom, is no other wait.
 
 
 async def tell_of_waits(session: Session, name: str) -> None:
@@ -30,11 +30,16 @@ async def tell_of_waits(session: Session, name: str) -> None:
         if quiet < QUIET_SECONDS:
             await anyio.sleep(QUIET_SECONDS - quiet + 0.01)
             continue
-        where = _CALLS.sub("", session.where())
+        where = session_state(session)
         if where not in told:
             told.add(where)
             log.info("%s waits for %s", name, waits(session, quiet))
         await anyio.sleep(QUIET_SECONDS)
+
+
+def session_state(session: Session) -> str:
+    """Return what a session waits for, for people, without which call it is in and of whom."""
+    return _CALLS.sub("", session.where())
 
 
 def waits(session: Session, passed: float) -> str:

@@ -6,7 +6,7 @@ A role that runs once for each connection has an actor for each; any other that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from machines.exploring.outline import Alike, RoleOutline
@@ -71,21 +71,35 @@ class Cast:
         others = [self.of[other] for other in self.spec.peers_of(role)]
         return Alike(others[0] if others else self.of[role], self.of[role])
 
-    def _add(self, role: str, name: str, group: int) -> int:
-        at = len(self.actors)
-        actor = Actor(name, role, None, group)  # type: ignore[arg-type]  # set once the seats are counted
-        self.actors.append(actor)
-        for target in self.outlines[role].connects:
-            if self.outlines[target].per_connection:
-                other = self._add(target, f"{target} of {name}", group)
+    def _add(self, role: str, name: str, group: int) -> None:
+        """Add an actor and all whom it connects to, each before the next connection of the one before it."""
+        under_way = [self._actor(role, name, group)]  # no recursion: roles may connect to roles, many in a row
+        while under_way:
+            at, targets = under_way[-1]
+            target = next(targets, None)
+            if target is None:
+                under_way.pop()
+                if under_way:
+                    self._connect(under_way[-1][0], at)
             elif target in self._shared:
-                other = self._shared[target]
+                self._connect(at, self._shared[target])
+            elif self.outlines[target].per_connection:
+                actor = self.actors[at]
+                under_way.append(self._actor(target, f"{target} of {actor.name}", actor.group))
             else:
-                other = self._shared[target] = self._add(target, target, -1)
-            ours, theirs = len(actor.peers), len(self.actors[other].peers)
-            actor.peers.append((other, theirs))
-            self.actors[other].peers.append((at, ours))
-            actor.queues.append((2 * self.links, 2 * self.links + 1))
-            self.actors[other].queues.append((2 * self.links + 1, 2 * self.links))
-            self.links += 1
-        return at
+                self._shared[target] = len(self.actors)
+                under_way.append(self._actor(target, target, -1))
+
+    def _actor(self, role: str, name: str, group: int) -> tuple[int, Iterator[str]]:
+        """Add an actor; return its number, and whom it is to be connected to."""
+        self.actors.append(Actor(name, role, None, group))  # type: ignore[arg-type]  # set once the seats are counted
+        return len(self.actors) - 1, iter(self.outlines[role].connects)
+
+    def _connect(self, at: int, other: int) -> None:
+        one, another = self.actors[at], self.actors[other]
+        ours, theirs = len(one.peers), len(another.peers)
+        one.peers.append((other, theirs))
+        another.peers.append((at, ours))
+        one.queues.append((2 * self.links, 2 * self.links + 1))
+        another.queues.append((2 * self.links + 1, 2 * self.links))
+        self.links += 1

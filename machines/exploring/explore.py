@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from machines.checks.flow import RoleFlow, all_branches
+from machines.checks.flow import RoleFlow, all_branches, all_steps
 from machines.exploring.cast import Cast
 from machines.exploring.findings import Finding, Verdict
 from machines.exploring.independent import Company
@@ -12,7 +12,8 @@ from machines.exploring.judging import Judge
 from machines.exploring.promises import Promise
 from machines.exploring.properties import Watch, seen_roles
 from machines.exploring.search import REDUCTIONS, Graph
-from machines.model import Binary, Branch, Constant, Expression, Machine, Name, Return, Spec, Start, Step
+from machines.model import Binary, Branch, Constant, Expression, Machine, Name, Return, Send, Spec, Start, Step
+from machines.problems import Place
 from machines.values import Range
 
 CLIENTS = (1, 2, 3)
@@ -91,12 +92,14 @@ def explore(
         # Where something worse was found, much is not read because of that.
         for sender, message, receiver in sorted(sent - read) if not found else ():
             text = f"{receiver} never reads {message}, which {sender} sends"
-            found.setdefault(("A504", sender, message), Finding("A504", text, max(numbers), ()))
+            place = _place_of_send((specs or {}).get(sender, spec), sender, message)
+            found.setdefault(("A504", sender, message), Finding("A504", text, max(numbers), (), place=place))
         for role in spec.roles if not found and is_filled(specs or {}, spec, max(numbers)) else ():
             main = (specs or {}).get(role, spec).roles[role].machines["main"]
-            if role not in returned and any(isinstance(branch.next, Return) for branch in _branches_of(main)):
+            end = next((branch for branch in _branches_of(main) if isinstance(branch.next, Return)), None)
+            if role not in returned and end is not None:
                 text = f"no {role} ever comes to its end"
-                found["A505", role] = Finding("A505", text, max(numbers), ())
+                found["A505", role] = Finding("A505", text, max(numbers), (), place=end.place)
     if promised:
         assumed.setdefault(f"the rules keep their promises: {'; '.join(sorted(promised))}")
     silent = _never_taken(spec, specs or {}, taken, max(numbers)) if not beyond and not found else []
@@ -169,6 +172,17 @@ def is_filled(specs: Mapping[str, Spec], spec: Spec, clients: int) -> bool:
                 if least > clients:
                     return False
     return True
+
+
+def _place_of_send(spec: Spec, role: str, message: str) -> Place:
+    """Return where a role sends a message first in its file."""
+    sends = [
+        step.place
+        for machine in spec.roles[role].machines.values()
+        for step in all_steps(machine)
+        if isinstance(step, Send) and any(call.path == message for call in step.messages)
+    ]
+    return min(sends, default=spec.roles[role].place)
 
 
 def _least(seats: Expression | None, spec: Spec) -> int:

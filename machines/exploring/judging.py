@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from machines.exploring.calls import Closed, Hit, Sent
+from machines.exploring.cast import Actor
 from machines.exploring.findings import Finding, Step
 from machines.exploring.parts import NOT_STARTED
 from machines.exploring.search import Config, Graph, Move
@@ -57,34 +58,44 @@ class Judge:
             return  # more may come
         waiting = [index for index in range(len(config[0])) if not _is_over(graph, config, index)]
         if waiting:
-            places = {f"{graph.cast.actors[index].role} in {graph.cast.actors[index].part.rest(config[0][index]).where}"
-                      for index in waiting}  # fmt: skip
-            text = f"nothing can happen any more: {', '.join(sorted(places))}"
-            self.tell(graph, "A500", text, at, None, key=("A500",))
+            places: dict[str, Place] = {}
+            for index in waiting:
+                actor = graph.cast.actors[index]
+                where = actor.part.rest(config[0][index]).where
+                places.setdefault(f"{actor.role} in {where}", place_of(actor, where))
+            first, *_ = told = sorted(places)
+            text = f"nothing can happen any more: {', '.join(told)}"
+            self.tell(graph, "A500", text, at, None, key=("A500",), place=places[first])
         else:
             self._ended(graph, at)
 
     def _ended(self, graph: Graph, at: int) -> None:
         """All is over and nothing went wrong: was a client left without an end that another one came to?"""
         config = graph.configs[at]
-        ends: dict[str, set[str]] = {}
+        ends: dict[str, dict[str, int]] = {}  # of each role, the ends with who comes to them
         for index, actor in enumerate(graph.cast.actors):
             if actor.group >= 0 and config[0][index] >= 0:
-                ends.setdefault(actor.role, set()).add(actor.part.rest(config[0][index]).over or "")
+                ends.setdefault(actor.role, {}).setdefault(actor.part.rest(config[0][index]).over or "", index)
         for role, found in ends.items():
             left = sorted(text for text in found if text.endswith(": over"))
             if left:
                 graph.without_end.add(role)
             if left and "" in found:
                 text = f"a {role} is left without an end that another comes to: {left[0].removesuffix(': over')}"
-                self.tell(graph, "A505", text, at, None, key=("A505", role))
+                key = ("A505", role)
+                place = self._last_place(graph, at, found[left[0]]) if key not in self.found else None
+                self.tell(graph, "A505", text, at, None, key=key, place=place)
+
+    def _last_place(self, graph: Graph, at: int, index: int) -> Place:
+        """Return the place of the state in which an actor last stood before it was over."""
+        moves, who = graph.moves_to(at)
+        name = names_of(graph, who)[index]
+        stood = [step.where for step in steps(graph, moves) if step.who == name and "." in step.where]
+        return place_of(graph.cast.actors[index], stood[-1] if stood else "")
 
     def _hit(self, graph: Graph, before: int, move: Move, one: Move, hit: Hit) -> None:
         actor = graph.cast.actors[one.actor]
         text = f"{actor.role}: {hit.text}"
-        machine, _, state = hit.state.rpartition(", ")[2].partition(".")
-        machines = actor.part.outline.role.machines
-        place = machines[machine].states[state].place if machine in machines else None
         code = {"misread": "A503", "broken": "A506"}.get(hit.kind)
         if hit.kind in ("unexpected", "early", "illegal"):
             code = "A502" if self._is_late(graph, before) else "A501"
@@ -92,6 +103,7 @@ class Judge:
             code = "A506"
         if code is not None:
             key = ("A501" if code == "A502" else code, actor.role, hit.text)
+            place = place_of(actor, hit.state.rpartition(", ")[2])
             self.tell(graph, code, text, before, move, key=key, place=place)
 
     def _is_late(self, graph: Graph, number: int) -> bool:
@@ -121,7 +133,9 @@ class Judge:
         stuck = next((at for at in range(len(graph.configs)) if at not in ending), None)
         if stuck is not None and not any(key[0] == "A500" for key in self.found):
             waiting = _where(graph, graph.configs[stuck])
-            self.tell(graph, "A507", f"from here no way leads to the end: {waiting}", stuck, None, key=("A507",))
+            text = f"from here no way leads to the end: {'; '.join(f'{who.name} in {where}' for who, where in waiting)}"
+            place = place_of(*waiting[0]) if waiting else None
+            self.tell(graph, "A507", text, stuck, None, key=("A507",), place=place)
 
     def tell(
         self,
@@ -178,13 +192,23 @@ def is_open(graph: Graph, config: Config) -> bool:
     return False
 
 
-def _where(graph: Graph, config: Config) -> str:
+def _where(graph: Graph, config: Config) -> list[tuple[Actor, str]]:
+    """Return who is there and not over, each with where it is."""
     found = []
     for at, local in enumerate(config[0]):
         actor = graph.cast.actors[at]
         if local >= 0 and actor.part.rest(local).over is None:
-            found.append(f"{actor.name} in {actor.part.rest(local).where}")
-    return "; ".join(found)
+            found.append((actor, actor.part.rest(local).where))
+    return found
+
+
+def place_of(actor: Actor, where: str) -> Place:
+    """Return the place of the state that an actor is in, by `Rest.where`: of several the first; of none the role's."""
+    role = actor.part.outline.role
+    machine, _, state = where.partition(", ")[0].partition(".")
+    if machine in role.machines and state in role.machines[machine].states:
+        return role.machines[machine].states[state].place
+    return role.place
 
 
 # -- traces ----------------------------------------------------------------------------------------------------------

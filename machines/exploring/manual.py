@@ -94,7 +94,7 @@ Bad:
           told: {send: LATE, within: 5 s, receive: {THANKS: {return: 0}}}
       client:
         main:
-          begin: {within: 10 s, receive: {ASK: thinking, LATE: {send: THANKS, return: null}}}
+          begin: {within: 10 s, receive: {ASK: thinking, LATE: {send: THANKS, return: null}}, closed: {return: null}}
           thinking:
             ask: it
             within: 10 s
@@ -114,7 +114,7 @@ Mended:
           told: {send: LATE, within: 5 s, receive: {THANKS: {return: 0}, ANSWER: stay}}
       client:
         main:
-          begin: {within: 10 s, receive: {ASK: thinking, LATE: {send: THANKS, return: null}}}
+          begin: {within: 10 s, receive: {ASK: thinking, LATE: {send: THANKS, return: null}}, closed: {return: null}}
           thinking:
             ask: it
             within: 10 s
@@ -139,7 +139,7 @@ Bad:
           nicked: {send: AGAIN, within: 5 s, receive: {NICK: {return: nick}}}
       client:
         main:
-          begin: {within: 10 s, receive: {ASK: naming, AGAIN: nicking}}
+          begin: {within: 10 s, receive: {ASK: naming, AGAIN: nicking}, closed: {return: null}}
           naming: {ask: name, within: 4 s, receive: {NAME: {send: NAME, then: begin}}}
           nicking: {ask: nick, within: 4 s, receive: {NICK: {send: NICK, return: null}}}
 
@@ -157,7 +157,7 @@ Mended:
           nicked: {send: AGAIN, within: 5 s, receive: {NAME: stay, NICK: {return: nick}}}
       client:
         main:
-          begin: {within: 10 s, receive: {ASK: naming, AGAIN: nicking}}
+          begin: {within: 10 s, receive: {ASK: naming, AGAIN: nicking}, closed: {return: null}}
           naming: {ask: name, within: 4 s, receive: {NAME: {send: NAME, then: begin}}}
           nicking: {ask: nick, within: 4 s, receive: {NICK: {send: NICK, return: null}}}
 

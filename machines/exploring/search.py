@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from operator import itemgetter
 from typing import Any
 
@@ -405,9 +406,9 @@ class Graph:
                     ways = shared.part.after(local, ("connect", theirs))
                     asked.append([self._move(other, ("connect", theirs), way) for way in ways])
             asked.append([self._move(index, ("start",), way) for way in actor.part.after(-1, ("start",))])
-        for combined in _every_one_of(asked):
+        for combined in product(*asked):
             yield Move(
-                at, ("connects",), None, tuple(combined),
+                at, ("connects",), None, combined,
                 fair=all(one.fair for one in combined), loud=any(one.loud for one in combined),
             )  # fmt: skip
 
@@ -565,12 +566,3 @@ class Graph:
                 found.append((parent, move, who))
                 who = [who[group] for group in order]
         return found, who
-
-
-def _every_one_of(choices: list[list[Move]]) -> Iterator[list[Move]]:
-    if not choices:
-        yield []
-        return
-    for first in choices[0]:
-        for rest in _every_one_of(choices[1:]):
-            yield [first, *rest]

@@ -2,7 +2,7 @@
 
 The search puts the same few messages into the same few queues again and again, and asks all the time whether it has
 seen a configuration before. So there is one object only for queues of the same content, and each knows those it leads
-to.
+to. One step may send very many: what is left of a queue without its first is made when somebody asks for it.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from typing import Any
 class Waiting:
     """What waits, the oldest first. Two with the same content that come of one empty queue are the same object.
 
-    ``first`` is None if nothing waits, ``rest`` what is left without it; ``messages`` counts what is no loss.
+    ``first`` is None if nothing waits; ``messages`` counts what is no loss.
     """
 
-    __slots__ = ("_longer", "first", "is_lost", "messages", "rest", "tokens")
+    __slots__ = ("_all", "_longer", "_rest", "first", "is_lost", "messages", "tokens")
 
-    def __init__(self, tokens: tuple[Any, ...] = (), rest: Waiting | None = None) -> None:
+    def __init__(self, tokens: tuple[Any, ...] = (), all_: dict[tuple[Any, ...], Waiting] | None = None) -> None:
         self.tokens = tokens
         self.first: Any = tokens[0] if tokens else None
-        self.rest: Waiting = rest if rest is not None else self
-        self.messages = sum(type(one) is tuple for one in tokens)
         self.is_lost = bool(tokens) and type(tokens[-1]) is str  # then nothing comes behind it
+        self.messages = len(tokens) - self.is_lost
+        self._all: dict[tuple[Any, ...], Waiting] = {(): self} if all_ is None else all_  # by content
         self._longer: dict[Any, Waiting] = {}
+        self._rest: Waiting | None = None
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -32,15 +33,27 @@ class Waiting:
     def __repr__(self) -> str:
         return f"Waiting{self.tokens}"
 
+    @property
+    def rest(self) -> Waiting:
+        """What is left without the first; itself if nothing waits."""
+        found = self._rest
+        if found is None:
+            found = self._rest = self._of(self.tokens[1:])
+        return found
+
     def then(self, token: Any) -> Waiting:
         """Return this with one more behind it: a message, or the text that says why the connection is lost."""
         if self.is_lost:
             return self
         found = self._longer.get(token)
         if found is None:
-            # What is left of it without the first: the same of what is left of this one.
-            rest = self.rest.then(token) if self.tokens else self
-            found = self._longer[token] = Waiting((*self.tokens, token), rest)
+            found = self._longer[token] = self._of((*self.tokens, token))
+        return found
+
+    def _of(self, tokens: tuple[Any, ...]) -> Waiting:
+        found = self._all.get(tokens)
+        if found is None:
+            found = self._all[tokens] = Waiting(tokens, self._all)
         return found
 
 

@@ -466,7 +466,8 @@ Mended:
 
 A136: an 'extends' that can not be followed.
 
-It names a shipped spec, or a file in the same folder. No chain of them is longer than 8 or leads back to itself.
+It names a shipped spec, or a file in the same folder, without './'. No chain of them is longer than 8 or leads back to
+itself.
 
 Bad:
 

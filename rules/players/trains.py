@@ -16,7 +16,8 @@ from typing import Any
 from rules.players.trains_maps import made_map
 from rules.players.trains_search import Strong
 from rules.players.trains_view import View
-from rules.trains_map import COLOURS, Connection, Destination, read_map
+from rules.trains import PLAYERS_MIN, destinations_for, enough
+from rules.trains_map import COLOURS, PLAYERS_MAX, Connection, Destination, read_map
 
 Answer = tuple[str, dict[str, Any]]
 
@@ -251,9 +252,17 @@ def choices(question: str, arguments: Mapping[str, Any] | Iterable[tuple[str, An
     raise ValueError(f"Trains has no question {question!r} with answers to choose from, only map and pick")
 
 
-def _a_map(holes: Mapping[str, Any]) -> None:
-    read_map(holes["map"])
+def _a_map(holes: Mapping[str, Any], players: int | None) -> None:
+    atlas = read_map(holes["map"])
+    count = PLAYERS_MIN if players is None else min(max(players, PLAYERS_MIN), PLAYERS_MAX)
+    if not enough(atlas, count):
+        there, needed = len(atlas.destinations), destinations_for(count)
+        raise ValueError(
+            f"it has {there} destination{'' if there == 1 else 's'} (pairs of cities that are joined), and a game of "
+            f"{count} needs {needed}"
+        )
 
 
-# What is given beforehand as the answer to a question, by the question: each raises ValueError with what is wrong.
-CHECKS: dict[str, Callable[[Mapping[str, Any]], None]] = {"map": _a_map}
+# What is given beforehand as the answer to a question, by the question: each is called with the holes of the message
+# and how many will play, None if nobody knows, and raises ValueError with what is wrong.
+CHECKS: dict[str, Callable[[Mapping[str, Any], int | None], None]] = {"map": _a_map}

@@ -75,8 +75,15 @@ def cast(spec: Spec, settings: Mapping[str, str], players: int | None, kinds: Se
     server = next((name for name in accepting if name in spec.connects[client]), listeners[0])
     seats = seats_of(spec, spec.roles[server])
     count = players if players is not None else max(len(kinds), seats.low if seats is not None else 2, 1)
-    if not 1 <= count <= PLAYERS_MAX:
-        raise CommandError(f"--players {count} is not within 1..{PLAYERS_MAX}")
+    if players is not None and not 1 <= players <= PLAYERS_MAX:
+        raise CommandError(f"--players {players} is not within 1..{PLAYERS_MAX}")
+    if seats is not None and seats.low > PLAYERS_MAX:
+        raise CommandError(
+            f"{spec.protocol} is played by {seats.low} or more: its seats are {seats.low}..{seats.high}, and one "
+            f"process has {PLAYERS_MAX} players at most"
+        )
+    if count > PLAYERS_MAX:
+        raise CommandError(f"{len(kinds)} kinds of player are given, and one process has {PLAYERS_MAX} at most")
     if seats is not None and count not in seats:
         raise CommandError(f"{spec.protocol} is played by {seats.low} to {seats.high}, not by {count}")
     if len(kinds) > count:

@@ -30,7 +30,7 @@ from runtime.commands.exploring import (
     shown_runs,
 )
 from runtime.commands.faults import OK, PROBLEMS, UNDETERMINED, CommandError
-from runtime.commands.games import Baseline, GamesOption, Plan, Record
+from runtime.commands.games import Baseline, GamesOption, Longer, Plan, Record
 from runtime.commands.options import Json, Rules, SpecName, are_modules, is_spec
 from runtime.commands.output import note, put
 from runtime.commands.reports import Format, Report, Told, as_json, as_junit, as_sarif, text_lines
@@ -55,6 +55,7 @@ def check(
     traces: TracesOption = "first",
     charts: Charts = False,
     games: GamesOption = 0,
+    longer: Longer = 1,
     baseline: Baseline = None,
     record: Record = None,
     json: Json = False,
@@ -85,7 +86,7 @@ def check(
     if charts and (watch or form != "text"):
         raise CommandError("--charts draws in the text of a check that is not watched")
     bounds = Bounds(clients, queue, limit, traces)
-    plan = Plan(games, baseline, record)
+    plan = Plan(games, longer, baseline, record)
     if watch:
         if form not in ("text", "json"):
             raise CommandError(f"--watch tells text or JSON, not {form}")

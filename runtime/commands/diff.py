@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
 from machines.checks.checker import check as problems_of
 from machines.exploring.comparing import compare, mixed
 from machines.exploring.findings import PROVED, REFUTED, Verdict
+from machines.exploring.outline import is_renamed
 from machines.exploring.promises import PromiseError, promises_for
 from machines.exploring.replaying import confirmed
 from machines.library import load, rules_modules
@@ -32,6 +33,7 @@ from runtime.commands.options import Json, Rules, are_modules, is_spec
 from runtime.commands.output import note, put, put_json
 
 Old = Annotated[str, Parameter(help="The version before: the name of a shipped spec, or a path.")]
+PAIRS: Final = ("a new server with old clients", "an old server with new clients")
 New = Annotated[str, Parameter(help="The version after.")]
 
 
@@ -48,12 +50,14 @@ def diff(
 ) -> int:
     """Say what changed in the messages, and explore a new server with old clients, and an old one with new clients.
 
-    Exit code 0 if both fit, 2 if one does not (with the shortest trace to where it does not), 3 if a bound was met
-    before all was looked at.
+    Exit code 0 if both fit, 2 if one does not (with the shortest trace to where it does not) or they have no message in
+    common, 3 if a bound was met before all was looked at.
     """
     are_modules(rules)
     bounds = Bounds(max(clients, 1), queue, limit)
     specs = [_sound(name, rules) for name in (old, new)]
+    if are_strangers(*specs):
+        return _told_strangers(*specs, json=json)
     try:
         promises = {name: one for spec in specs for name, one in promises_for(spec, rules_modules(spec, rules)).items()}
     except PromiseError as error:
@@ -68,8 +72,8 @@ def diff(
         old_server=_replayed(found.old_server, specs[0], specs[1], rules),
     )
     pairs: tuple[tuple[str, Verdict | None], ...] = (
-        ("a new server with old clients", found.new_server),
-        ("an old server with new clients", found.old_server),
+        (PAIRS[0], found.new_server),
+        (PAIRS[1], found.old_server),
     )
     if json:
         told: dict[str, Any] = {
@@ -94,6 +98,27 @@ def diff(
     if found.state == REFUTED:
         return PROBLEMS
     return OK if found.state == PROVED else UNDETERMINED
+
+
+def are_strangers(old: Spec, new: Spec) -> bool:
+    """Tell whether two specs have no message in common: neither a name, nor one that is the same on the wire.
+
+    Then they are no versions of one another, however well each would do with the other's clients: it would not
+    understand a word, and send them away in good order.
+    """
+    if not old.messages or not new.messages or not old.messages.keys().isdisjoint(new.messages):
+        return False
+    return not any(is_renamed(old, name, new, other) for name in old.messages for other in new.messages)
+
+
+def _told_strangers(old: Spec, new: Spec, *, json: bool) -> int:
+    """Say that two specs have nothing to compare; return the exit code."""
+    text = f"{old.protocol} and {new.protocol} have no message in common: neither serves the other's clients"
+    if json:
+        put_json({"verdict": REFUTED, "changes": [], "apart": text} | dict.fromkeys(PAIRS))
+    else:
+        put(text)
+    return PROBLEMS
 
 
 def _replayed(verdict: Verdict | None, server: Spec, client: Spec, rules: list[str]) -> Verdict | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json as json_text
+import os
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
@@ -27,6 +29,7 @@ from runtime.commands.options import Json, Rules, SpecName, are_modules, looked_
 from runtime.commands.output import put, put_json
 
 FORMATS = ("md", "html", "schema", "asyncapi")
+READ_BYTES_MAX: Final = 64 << 20  # of a document; the longest of a shipped spec has about one
 
 
 def docs(
@@ -115,7 +118,7 @@ def _json(value: Any) -> bytes:
 def _filled(files: Iterable[Path], rules: Sequence[str]) -> Iterator[tuple[Path, bytes]]:
     for path in files:
         try:
-            text = path.read_bytes().decode()
+            text = _content(path).decode()
             yield path, filled(text, lambda name: looked_at(name, rules)).encode()
         except UnicodeDecodeError:
             raise CommandError(f"{path} is not UTF-8") from None
@@ -123,6 +126,23 @@ def _filled(files: Iterable[Path], rules: Sequence[str]) -> Iterator[tuple[Path,
             raise CommandError(f"{path}: {error}") from error
         except SpecError as error:
             raise CommandError(f"{path} names a spec with problems:\n{error}") from error
+
+
+def _content(path: Path) -> bytes:
+    """Return what is in a document; nothing is read from a pipe or a device, which may have no end.
+
+    Raises:
+        CommandError: it is no file, or too long.
+        OSError: it cannot be opened.
+    """
+    # Opened without waiting: to open a pipe that nobody writes to would take for ever.
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise CommandError(f"{path}: this is no file that a document could stand in")
+        content = file.read(READ_BYTES_MAX + 1)
+    if len(content) > READ_BYTES_MAX:
+        raise CommandError(f"{path}: the document is longer than {READ_BYTES_MAX} bytes")
+    return content
 
 
 def _written(made: Iterable[tuple[Path, bytes]], *, json: bool) -> int:
@@ -145,7 +165,7 @@ def _checked(made: Iterable[tuple[Path, bytes]], *, json: bool) -> int:
     for path, content in made:
         if not path.is_file():
             faults.append(f"{path.name} is missing")
-        elif _comparable(path, path.read_bytes()) != _comparable(path, content):
+        elif _comparable(path, _content(path)) != _comparable(path, content):
             faults.append(f"{path.name} is stale")
     if json:
         put_json({"ok": not faults, "stale": faults})

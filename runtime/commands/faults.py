@@ -1,12 +1,13 @@
 """Exit codes, and the one sentence a person reads when something is wrong. Never a traceback.
 
 0    all is well
-1    the run or the arena failed: a rule raised, or Accord itself has a fault
-2    a spec has problems, or an argument is wrong
+1    the run or the arena failed: a rule raised, or Accord itself has a fault; a client was turned away; what was
+     compared differs: a replay from its journal, pictures and documents from their spec; output cannot be written
+2    a spec has problems, or an argument is wrong; a file that it names cannot be read or written
 3    undetermined: a check that can neither prove nor refute, a replay of a journal that has no end
 4    the network: the port is in use, or nobody listens there
 130  ended by Ctrl-C
-141  whoever read standard output has gone, as head does once it has its lines
+141  whoever read standard output has gone, as head does once it has its lines, or it was closed from the beginning
 """
 
 from __future__ import annotations

@@ -19,10 +19,12 @@ from runtime.rehearsal.baseline import BaselineError, Change, Games, compared, k
 from runtime.rehearsal.games import SEEDS_MAX, rehearse
 
 CHANGES_MAX = 20  # games that go another way, of one spec, that are told; nobody reads more of what has one cause
+LONGER_MAX = 1_000  # then a game may take hours
 
 GamesOption = Annotated[
     int, Parameter(name="--games", help=f"Play whole games in memory too, with so many seeds each, up to {SEEDS_MAX}.")
 ]
+Longer = Annotated[int, Parameter(name="--longer", help=f"Let games go on so many times as long, up to {LONGER_MAX}.")]
 Baseline = Annotated[
     Path | None, Parameter(name="--baseline", help="Tell each game that goes another way than this file has it.")
 ]
@@ -38,6 +40,7 @@ class Plan:
     """
 
     seeds: int = 0
+    longer: int = 1
     baseline: Path | None = None
     record: Path | None = None
     known: dict[str, Games] = field(default_factory=dict)
@@ -46,6 +49,10 @@ class Plan:
     def __post_init__(self) -> None:
         if not 0 <= self.seeds <= SEEDS_MAX:
             raise CommandError(f"--games {self.seeds} is not within 0..{SEEDS_MAX}")
+        if not 1 <= self.longer <= LONGER_MAX:
+            raise CommandError(f"--longer {self.longer} is not within 1..{LONGER_MAX}")
+        if self.longer > 1 and not (self.seeds or self.baseline or self.record):
+            raise CommandError("--longer is for games: --games, --baseline or --record")
         if self.baseline is not None:
             self.known = _read(self.baseline)
         if self.record is not None and self.record.exists():
@@ -71,9 +78,10 @@ class Plan:
             return report
         if report.state == "wrong":
             return replace(report, notes=(*report.notes, "no games: they are played once nothing else is wrong"))
-        found = rehearse(spec, rules, seeds)
+        found = rehearse(spec, rules, seeds, longer=self.longer)
         told = [Told(trouble.problem(spec.place), messages=trouble.trace) for trouble in found.troubles]
         now = kept(spec.protocol, seeds, found.courses)
+        apart: list[str] = []
         if self.baseline is not None:
             try:
                 changes = compared(self.known, now)
@@ -82,17 +90,27 @@ class Plan:
             told += [_changed(spec, change) for change in changes[:CHANGES_MAX]]
             if len(changes) > CHANGES_MAX:
                 more = len(changes) - CHANGES_MAX
-                told.append(Told(Problem(spec.place, "A604", f"{more} more games go another way", count=more)))
+                text = f"{more} more game{_s(more)} go{'es' if more == 1 else ''} another way"
+                told.append(Told(Problem(spec.place, "A604", text, count=more)))
+            if (had := self.known[spec.protocol].seeds) != seeds:
+                both = min(had, seeds)
+                apart.append(
+                    f"games: only those of the first {both} seed{_s(both)} are compared: the baseline has {had}"
+                )
         left, accepted = _accepted(spec, told)
         if not left:
             self.played.append(now)
-        note = f"games: {found.games} played, {'nothing went wrong' if not left else f'{len(left)} problems'}"
+        count = sum(one.problem.count for one in left)
+        calm = "nothing went wrong" if not found.unknown else "nothing wrong was seen"
+        note = f"games: {found.games} played, {f'{count} problem{_s(count)}' if count else calm}"
+        notes = [note, *(f"unknown: games: {text}" for text in found.unknown)]
         return replace(
             report,
             problems=(*report.problems, *left),
             accepted=(*report.accepted, *accepted),
-            notes=(*report.notes, note),
+            notes=(*report.notes, *notes, *apart),
             games=found.games,
+            unknown=found.unknown,
         )
 
     def write(self, *, all_right: bool) -> str:
@@ -110,6 +128,10 @@ class Plan:
         except OSError as error:
             raise CommandError(f"{self.record} can not be written: {(error.strerror or str(error)).lower()}") from None
         return f"{sum(len(one.games) for one in self.played)} games recorded: accord check --baseline {self.record}"
+
+
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"
 
 
 def _read(file: Path) -> dict[str, Games]:
@@ -135,8 +157,8 @@ def _accepted(spec: Spec, told: list[Told]) -> tuple[list[Told], list[Told]]:
 
 
 def _changed(spec: Spec, change: Change) -> Told:
-    text = f"{change.told}, when {change.scene} (seed {change.seed})"
-    problem = Problem(_place(spec, change), "A604", text, "if that was meant: --record")
+    text = f"{change.told}, {'the first ' if change.count else ''}when {change.scene} (seed {change.seed})"
+    problem = Problem(_place(spec, change), "A604", text, "if that was meant: --record", count=change.count or 1)
     before = [f"{change.actor}: {line}" for line in change.before]
     lines = [
         *before,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any
+from logging import LogRecord
+from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
@@ -15,6 +16,7 @@ from runtime.commands.faults import FAILED, OK, CommandError
 from runtime.commands.options import (
     Answers,
     BackendOption,
+    JournalLimit,
     JournalPath,
     Json,
     Level,
@@ -40,9 +42,11 @@ from runtime.commands.results import result_lines
 from runtime.commands.running import journal as opened_journal
 from runtime.commands.running import journal_path, run
 from runtime.given_answers import GivenAnswers, answers_of
-from runtime.journal import Journal
+from runtime.journal import LIMIT_MIB, Journal
 from runtime.own_roles import can_be_own, join_with
 from runtime.players import check_kind, default_kind, open_player
+
+FAILED_SESSION: Final = "the session failed: "  # as the session notes it, in whose end the same is said
 
 PlayerKind = Annotated[
     str | None,
@@ -71,6 +75,7 @@ def join(
     backend: BackendOption = "asyncio",
     journal: JournalPath = None,
     no_journal: NoJournal = False,
+    journal_limit: JournalLimit = LIMIT_MIB,
     log: Level = "warning",
     log_json: LogJson = False,
     json: Json = False,
@@ -81,7 +86,8 @@ def join(
     the remote AI of santorini-relay, with the same player.
 
     Exit code 0 if the protocol came to its end, 1 if the run failed, 4 if nobody listens there. It has failed too where
-    the server ends the connection before it has said anything that was heard: no seat is left, or its game is over.
+    the server ends the connection before it has said anything that was heard: no seat is left, its game is over, or too
+    few have come for one.
     """
     overridden = settings_of(settings)
     loaded_spec = loaded(spec, overridden, rules)
@@ -110,8 +116,13 @@ def join(
         where = shown_address(*addresses[who]) if who in addresses else "its own port"
         turned_away = (
             f"turned away: {who} at {where} ended the connection before anything from it was heard"
-            f"{f' ({why})' if why else ''}: no seat is left, its game is over, or it does not want this client"
+            f"{f' ({why})' if why else ''}: no seat is left, its game is over, too few have come, or it does not want "
+            "this client"
         )
+
+    def is_in_result(record: LogRecord) -> bool:
+        """Tell whether a record says what the result says too, and better where this client is turned away."""
+        return record.name == "accord.session" and record.getMessage().startswith(f"{chosen}: {FAILED_SESSION}")
 
     async def take_part(book: Journal | None) -> Ended:
         async with open_player(kind, spec=loaded_spec, name=name, seed=number) as decider:
@@ -129,10 +140,13 @@ def join(
             )
 
     with (
-        log_shown(log, as_json=log_json, waits=kind != "human"),
+        log_shown(
+            log, as_json=log_json, without=is_in_result if log in ("warning", "error") else None, waits=kind != "human"
+        ),
         opened_journal(
             journal,
             no_journal,
+            journal_limit,
             name=spec,
             spec=loaded_spec,
             role=chosen,

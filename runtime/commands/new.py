@@ -12,7 +12,7 @@ from typing import Annotated, Literal, get_args
 from cyclopts import Parameter
 
 from machines.library import shipped
-from runtime.commands.faults import FAILED, OK, CommandError
+from runtime.commands.faults import OK, CommandError
 from runtime.commands.options import Json
 from runtime.commands.output import note, put, put_json
 from runtime.escaping import harmless
@@ -38,8 +38,8 @@ def new(
 ) -> int:
     """Write NAME.yaml: a whole small protocol, both roles, with comments; it passes check, is drawn, and plays.
 
-    On a terminal what is not given is asked. Exit code 0 if it is written; 1 if the file cannot be written; 2 if the
-    name is none, or there is such a file already.
+    On a terminal what is not given is asked. Exit code 0 if it is written; 2 if the name is none, there is such a file
+    already, or it cannot be written.
     """
     asks = sys.stdin is not None and sys.stdin.isatty()
     if name is None:
@@ -63,10 +63,10 @@ def new(
     except FileExistsError as error:
         if path.exists():
             raise CommandError(f"{path}: there is a file already (--force writes over it)") from None
-        raise CommandError(f"{error.filename or path}: it is not a folder", FAILED) from None
+        raise CommandError(f"{error.filename or path}: it is not a folder") from None
     except (OSError, ValueError) as error:
         where = getattr(error, "filename", None) or path
-        raise CommandError(f"{where}: {getattr(error, 'strerror', None) or error}", FAILED) from None
+        raise CommandError(f"{where}: {getattr(error, 'strerror', None) or error}") from None
     if json:
         put_json({"written": str(path), "protocol": name, "kind": kind})
     else:

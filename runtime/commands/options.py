@@ -15,6 +15,7 @@ from machines.model import Spec
 from machines.problems import Problems, SpecError, near
 from machines.reading.nodes import ListNode, MapNode, ScalarNode, parse_yaml
 from runtime.commands.faults import CommandError
+from runtime.present import look_here
 
 if TYPE_CHECKING:  # a check runs nothing
     from machines.engine.table import Program
@@ -51,9 +52,19 @@ Level = Annotated[
 ]
 LogJson = Annotated[bool, Parameter(name="--log-json", help="Log as JSON Lines.")]
 JournalPath = Annotated[
-    Path | None, Parameter(name="--journal", help="The journal: a new file, or a folder to put it in.")
+    Path | None,
+    Parameter(
+        name="--journal", help="The journal: a new file, or a folder to put it in; the folders above it are made."
+    ),
 ]
 NoJournal = Annotated[bool, Parameter(name="--no-journal", help="Keep no journal.")]
+JournalLimit = Annotated[
+    int,
+    Parameter(
+        name="--journal-limit",
+        help="MiB that the journal may have. There it stops, with a warning, and the run goes on. 256 can be replayed.",
+    ),
+]
 
 SEED_MAX = (1 << 63) - 1  # A seed is a value of the spec language, which has 64 bits.
 
@@ -115,16 +126,23 @@ def is_spec(name: str) -> None:
 
 
 def are_modules(rules: Sequence[str]) -> None:
-    """Make sure that each module allowed with ``--rules`` is there. This imports the packages that they are in.
+    """Make sure that each module allowed with ``--rules`` is there, if only in the present folder.
+
+    This imports the packages that they are in.
 
     Raises:
-        CommandError: there is none of that name.
+        CommandError: there is none of that name, or a package that one is in cannot be imported.
     """
+    if rules:
+        look_here()
     for name in rules:
         try:
             found = find_spec(name) is not None
         except (ImportError, ValueError):  # its package is missing; it is no name
             found = False
+        except (Exception, SystemExit) as error:  # whatever a package does when it is imported
+            fault = f"{type(error).__name__}: {error}".rstrip(": ")
+            raise CommandError(f"--rules {name}: the package that it is in cannot be imported: {fault}") from error
         if not found:
             raise CommandError(f"--rules {name}: there is no Python module of that name here")
 

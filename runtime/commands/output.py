@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -80,14 +80,17 @@ class LogLines(logging.Formatter):
 
 
 @contextmanager
-def log_shown(level: str, *, as_json: bool, without: str | None = None, waits: bool = False) -> Iterator[None]:
+def log_shown(
+    level: str, *, as_json: bool, without: Callable[[logging.LogRecord], bool] | None = None, waits: bool = False
+) -> Iterator[None]:
     """Send the log of a level (a key of LEVELS) and above to standard error for as long as the block runs.
 
-    What the logger ``without`` says is left out; with ``waits`` all is shown of what a run waits for.
+    What ``without`` is true of is left out: the result tells it. With ``waits`` all is shown of what a run waits for.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if as_json else LogLines("%(levelname)s: %(message)s"))
-    handler.addFilter(lambda record: record.name != without)
+    if without is not None:
+        handler.addFilter(lambda record: not without(record))
     logger = logging.getLogger("accord")
     level_before, propagated_before = logger.level, logger.propagate
     logger.addHandler(handler)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from functools import partial
+from logging import LogRecord
 from math import isfinite
 from typing import Annotated, Any
 
@@ -18,6 +19,7 @@ from runtime.commands.faults import FAILED, OK, CommandError
 from runtime.commands.options import (
     Answers,
     BackendOption,
+    JournalLimit,
     JournalPath,
     Json,
     Level,
@@ -37,7 +39,7 @@ from runtime.commands.results import result_lines
 from runtime.commands.running import journal as opened_journal
 from runtime.commands.running import journal_path, run
 from runtime.given_answers import answers_of
-from runtime.journal import Journal
+from runtime.journal import LIMIT_MIB, Journal
 from runtime.players import derived_seed
 
 Kinds = Annotated[
@@ -65,6 +67,7 @@ def play(
     backend: BackendOption = "asyncio",
     journal: JournalPath = None,
     no_journal: NoJournal = False,
+    journal_limit: JournalLimit = LIMIT_MIB,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], help="Show nothing of the game but its result.")] = False,
     pace: Annotated[float, Parameter(help="Seconds that players wait before each decision, to be watched.")] = 0.0,
     log: Level = "error",
@@ -81,7 +84,7 @@ def play(
     overridden = settings_of(settings)
     chosen = cast(loaded(spec, overridden, rules), overridden, players, player, role)
     deciding = [chosen.client, *(name for name in chosen.spec.connects[chosen.client])]
-    answers = answers_of(answer, chosen.spec, deciding)
+    answers = answers_of(answer, chosen.spec, deciding, len(chosen.names))
     number = seed_of(seed)
     seats = [
         Seated(name, kind, derived_seed(number, "player", index))
@@ -112,10 +115,11 @@ def play(
 
     with (
         # How sessions failed is told with the result; as errors in the log it would be there twice.
-        log_shown(log, as_json=log_json, without="accord.session" if log == "error" else None, waits=watched),
+        log_shown(log, as_json=log_json, without=_is_in_result if log == "error" else None, waits=watched),
         opened_journal(
             journal,
             no_journal,
+            journal_limit,
             name=spec,
             spec=narrowed,
             role=chosen.server,
@@ -136,6 +140,11 @@ def play(
         told = f"seed {number}, {result.seconds:.2f} s"
         note(told if book is None else f"{told}, journal {book.path}")
     return FAILED if any(ended.failed is not None for ended in ends) else OK
+
+
+def _is_in_result(record: LogRecord) -> bool:
+    """Tell whether a record says how a session fared; that its journal failed is told nowhere else."""
+    return record.name == "accord.session" and "the journal failed" not in record.getMessage()
 
 
 def _facts(chosen: Cast, result: GameResult, seed: int, journal: str | None, backend: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def replay(
     """Feed a journal's inputs to new sessions and compare what they do with what was recorded, value for value.
 
     Exit code 0 if all agrees, 1 if not: then the first difference is told; 3 if all that is there agrees, but the
-    journal stops before its end, because the run was killed or still runs.
+    journal stops before its end, because it reached its limit, or the run was killed or still runs.
     """
     are_modules(rules)
     if spec is not None:
@@ -56,5 +56,8 @@ def replay(
     for ending in result.endings:
         put(f"ended: {ending.failed}" if ending.failed else f"result: {ending.value}")
     if not result.complete:
-        put("undetermined: the journal has no end, because the run was killed or still runs: no more of it is known")
+        put(
+            "undetermined: the journal has no end, because it reached its limit, or the run was killed or still runs: "
+            "no more of it is known"
+        )
     return code

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 from machines.exploring.findings import REFUTED, UNDETERMINED, Finding, Verdict
 from machines.problems import Problem
+from machines.reading.nodes import BYTES_MAX
 from runtime.commands.exploring import shown, shown_step
 from runtime.escaping import harmless
 from runtime.manual import pages
@@ -59,7 +60,8 @@ class Report:
     """What was found in one spec: what is wrong, what it accepts, and the verdict on its roles together.
 
     ``error`` says why it was not checked at all. The verdict has the findings that are not accepted. ``notes`` say why
-    there is no run that shows a problem. ``games`` is how many were played, None if none was to be.
+    there is no run that shows a problem. ``games`` is how many were played, None if none was to be; ``unknown`` says
+    why it is not known of all how they go.
     """
 
     spec: str
@@ -69,13 +71,15 @@ class Report:
     error: str | None = None
     notes: tuple[str, ...] = ()
     games: int | None = None
+    unknown: tuple[str, ...] = ()
 
     @property
     def state(self) -> Literal["wrong", "unknown", "right"]:
         """Wrong if there is anything to mend, unknown if a bound was met before all was looked at."""
         if self.problems or self.error is not None or (self.verdict is not None and self.verdict.state == REFUTED):
             return "wrong"
-        return "unknown" if self.verdict is not None and self.verdict.state == UNDETERMINED else "right"
+        unknown = self.unknown or (self.verdict is not None and self.verdict.state == UNDETERMINED)
+        return "unknown" if unknown else "right"
 
 
 # -- text ------------------------------------------------------------------------------------------------------------
@@ -144,7 +148,8 @@ def forget_sources() -> None:
 @lru_cache(maxsize=16)
 def _source(file: str) -> tuple[str, ...]:
     try:
-        return tuple(Path(file).read_text(encoding="utf-8", errors="replace").splitlines())
+        with Path(file).open("rb") as source:  # no more than is read of a spec, which may be longer than memory
+            return tuple(source.read(BYTES_MAX).decode("utf-8", "replace").splitlines())
     except (OSError, ValueError):
         return ()
 
@@ -167,6 +172,7 @@ def _report(report: Report) -> dict[str, Any]:
         about["error"] = report.error
     if report.games is not None:
         about["games"] = report.games
+        about["unknown"] = list(report.unknown)
     if report.verdict is not None:
         about["explored"] = shown(report.verdict)
     return about
@@ -227,6 +233,8 @@ def _notes(report: Report) -> Iterator[tuple[str, str]]:
     if report.verdict is not None:
         for text in report.verdict.beyond:
             yield "warning", f"unknown: {text}"
+    for text in report.unknown:
+        yield "warning", f"unknown: games: {text}"
 
 
 def _rule(code: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from runtime.cli import program_version
 from runtime.commands.faults import CommandError
 from runtime.commands.options import Backend
 from runtime.commands.output import note
-from runtime.journal import FORMAT, Head, Journal, JournalError, open_journal
+from runtime.journal import FORMAT, LIMIT_MIB, Head, Journal, JournalError, open_journal
 from runtime.replay import spec_hash
 
 Result = TypeVar("Result")
@@ -74,6 +75,7 @@ async def _interruptible(function: Callable[[], Awaitable[Result]]) -> Result:
 def journal(
     where: Path | None,
     off: bool,
+    limit_mib: int = LIMIT_MIB,
     *,
     name: str,
     spec: Spec,
@@ -89,11 +91,13 @@ def journal(
     ``name`` is the spec's name or path as given, ``where`` as for `runtime.journal.open_journal`.
 
     Raises:
-        CommandError: a journal is asked for, and none.
+        CommandError: a journal is asked for, and none; or one of less than a MiB.
         JournalError: the journal asked for cannot be made.
     """
     if off and where is not None:
         raise CommandError("--journal and --no-journal exclude one another: leave one of them out")
+    if limit_mib < 1:
+        raise CommandError(f"--journal-limit {limit_mib} is less than 1 MiB: --no-journal keeps none")
     if off:
         yield None
         return
@@ -112,7 +116,7 @@ def journal(
         backend=backend,
     )
     try:
-        made = open_journal(where, head)
+        made = open_journal(where, head, limit_bytes=limit_mib << 20)
     except JournalError as error:
         if where is not None:
             raise
@@ -129,6 +133,8 @@ def journal(
         raise
     finally:
         made.close()
+        if made.cut is not None and not logging.getLogger("accord.journal").isEnabledFor(logging.WARNING):
+            note(f"the journal has no end: {made.cut}")  # the log was not to say so
 
 
 def journal_path(made: Journal | None) -> str | None:

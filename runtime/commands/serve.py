@@ -13,6 +13,7 @@ from machines.values import plain
 from runtime.commands.faults import FAILED, OK, CommandError
 from runtime.commands.options import (
     BackendOption,
+    JournalLimit,
     JournalPath,
     Json,
     Level,
@@ -36,7 +37,7 @@ from runtime.commands.output import OutputError, log_shown, note, put, put_json
 from runtime.commands.results import result_lines
 from runtime.commands.running import journal as opened_journal
 from runtime.commands.running import journal_path, run
-from runtime.journal import Journal
+from runtime.journal import LIMIT_MIB, Journal
 from runtime.players import check_kind, default_kind, open_player
 from runtime.server import ADDRESS_MAX, Stopped
 from runtime.server import serve as serve_role
@@ -63,6 +64,7 @@ def serve(
     backend: BackendOption = "asyncio",
     journal: JournalPath = None,
     no_journal: NoJournal = False,
+    journal_limit: JournalLimit = LIMIT_MIB,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], help="Tell nothing but the result and errors.")] = False,
     log: Annotated[Level | None, Parameter(help="As elsewhere; info if left out, error with --quiet.")] = None,
     log_json: LogJson = False,
@@ -129,6 +131,7 @@ def serve(
         opened_journal(
             journal,
             no_journal,
+            journal_limit,
             name=spec,
             spec=loaded_spec,
             role=chosen,
@@ -148,7 +151,7 @@ def serve(
                         result = {**facts, "result": None, "failed": STOPPED, "stopped": stop}
                         put_json({**result, "journal": journal_path(book), "backend": backend})
                     else:
-                        put(_how_far(stop))
+                        put(_how_far(stop, each=made.per_connection))
             raise
     result = {**facts, "result": plain(ended.value), "failed": ended.failed}
     if json:
@@ -161,9 +164,10 @@ def serve(
     return FAILED if ended.failed is not None else OK
 
 
-def _how_far(stop: Stopped) -> str:
-    """Return in a line what a server that was ended by hand had done."""
+def _how_far(stop: Stopped, *, each: bool) -> str:
+    """Return in a line what a server that was ended by hand had done; with ``each`` a session for each connection."""
     came = f"{STOPPED}: {stop.connections} connection{'' if stop.connections == 1 else 's'} had come"
-    if stop.waited_for:
+    if not each:
         return f"{came}, and it waited for {stop.waited_for}"
-    return f"{came}; sessions that had ended: {stop.ended}, that still ran: {stop.running}"
+    waits = f", waiting for {stop.waited_for}" if stop.waited_for else ""
+    return f"{came}; sessions that had ended: {stop.ended}, that still ran: {stop.running}{waits}"

@@ -38,6 +38,7 @@ from runtime.workshop.standing import state_lines
 from runtime.workshop.standins import StandIns
 
 SCRIPT_BYTES_MAX = 1 << 20
+LINE_MAX = 1 << 20  # Characters of a line of standard input.
 _STYLES = {
     "sent": "cyan",
     "heard": "dim",
@@ -155,16 +156,22 @@ def _read(name: str, settings: dict[str, str], rules: list[str]) -> Spec:
 
 
 def _lines() -> Iterator[str]:
-    """Yield the lines of standard input as they come."""
+    """Yield the lines of standard input as they come.
+
+    Raises:
+        CommandError: one is too long.
+    """
     if isinstance(sys.stdin, TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     while sys.stdin is not None:
         try:
-            line = sys.stdin.readline()
+            line = sys.stdin.readline(LINE_MAX + 1)
         except (OSError, ValueError):  # it is closed, or a folder
             return
         if not line:
             return
+        if len(line) > LINE_MAX:
+            raise CommandError(f"standard input: a line has at most {LINE_MAX} characters")
         yield line
 
 

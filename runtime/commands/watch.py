@@ -79,6 +79,7 @@ def _blocks(report: Report) -> list[tuple[str, list[str]]]:
         blocks.append((f"{told.problem.code} {told.problem.text}", lines))
     if report.verdict is not None:
         blocks += [(line, [f"{report.spec}: {line}"]) for line in report.verdict.beyond]
+    blocks += [(line, [f"{report.spec}: games: {line}"]) for line in report.unknown]
     return blocks
 
 

@@ -7,6 +7,8 @@ same as in the plain game of that seed is only counted.
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -15,11 +17,17 @@ from typing import Final
 
 import msgspec
 
-from runtime.rehearsal.games import Course, End
+from runtime.rehearsal.games import SEEDS_MAX, Course, End
 
 KIND: Final = "games of Accord"
 VERSION: Final = 1
+READ_BYTES_MAX: Final = 256 * 1024 * 1024  # of a file: 256 MiB, as of a journal
 END_LETTERS_MAX: Final = 100  # of how a session ended; of a longer text there is a hash
+
+
+# Of games whose scene only one of two has, at the time of the record or now.
+MORE: Final = "{count} not in the baseline: only now can happen what is amiss there"
+NO_MORE: Final = "{count} of the baseline played no more: what is amiss there can not happen now"
 
 
 class BaselineError(Exception):
@@ -60,7 +68,8 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Change:
     """One game that goes another way: who does so first, the message that it sends then, and what it sent before.
 
-    ``was`` and ``now`` are empty for nothing. ``actor`` is empty where the whole game is new, or is played no more.
+    ``was`` and ``now`` are empty for nothing. ``actor`` is empty where only an end differs, or where ``count`` games
+    are new, or are played no more; then it names the first of them.
     """
 
     scene: str
@@ -69,6 +78,7 @@ class Change:
     was: str
     now: str
     before: tuple[str, ...] = ()
+    count: int = 0
 
     @property
     def message(self) -> str:
@@ -168,10 +178,7 @@ def read(file: Path) -> dict[str, Games]:
     Raises:
         BaselineError: it can not be read, is damaged, or is something else.
     """
-    try:
-        raw = file.read_bytes()
-    except OSError as error:
-        raise BaselineError(f"{file} can not be read: {(error.strerror or str(error)).lower()}") from None
+    raw = _content(file)
     try:
         found = msgspec.json.decode(raw, type=_File)
     except msgspec.ValidationError as error:
@@ -182,10 +189,46 @@ def read(file: Path) -> dict[str, Games]:
         raise BaselineError(f"{file} is no baseline of games: it says of itself {found.kind[:40]!r}")
     if found.version != VERSION:
         raise BaselineError(f"{file} was recorded by another version of Accord: record it again")
+    specs: dict[str, Games] = {}
+    for games in found.specs:
+        if amiss := _damage(games) or (f"it has {games.protocol} twice" if games.protocol in specs else ""):
+            raise BaselineError(f"{file} is damaged: {amiss}")
+        try:
+            specs[games.protocol] = Games(games.protocol, games.seeds, tuple(_whole(games.games)))
+        except LookupError:
+            raise BaselineError(f"{file} is damaged: a game goes on where no other ends") from None
+    return specs
+
+
+def _content(file: Path) -> bytes:
+    """Return what is in a file; nothing is read from a pipe or a device, which may have no end."""
     try:
-        return {games.protocol: Games(games.protocol, games.seeds, tuple(_whole(games.games))) for games in found.specs}
-    except LookupError:
-        raise BaselineError(f"{file} is damaged: a game goes on where no other ends") from None
+        # Opened without waiting: to open a pipe that nobody writes to would take for ever.
+        with open(file, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as opened:
+            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                raise BaselineError(f"{file} is no file that games could stand in")
+            content = opened.read(READ_BYTES_MAX + 1)
+    except OSError as error:
+        raise BaselineError(f"{file} can not be read: {(error.strerror or str(error)).lower()}") from None
+    except ValueError as error:  # a null character in the path
+        raise BaselineError(f"{str(file)!r} is no path: {error}") from None
+    if len(content) > READ_BYTES_MAX:
+        raise BaselineError(f"{file} is longer than {READ_BYTES_MAX} bytes")
+    return content
+
+
+def _damage(games: Games) -> str:
+    """Say what is wrong with the numbers of a protocol's games; nothing if they may be as they are."""
+    if not 1 <= games.seeds <= SEEDS_MAX:
+        return f"{games.protocol} has {games.seeds} seeds, which is not within 1..{SEEDS_MAX}"
+    seen: set[tuple[str, int]] = set()
+    for game in games.games:
+        if not 0 <= game.seed < games.seeds:
+            return f"{games.protocol} has a game of seed {game.seed}, but {games.seeds} seeds"
+        if (game.scene, game.seed) in seen:
+            return f"{games.protocol} has a game twice: when {game.scene} (seed {game.seed})"
+        seen.add((game.scene, game.seed))
+    return ""
 
 
 def _whole(games: tuple[Game, ...]) -> Iterator[Game]:
@@ -205,19 +248,28 @@ def _whole(games: tuple[Game, ...]) -> Iterator[Game]:
 
 
 def changes(was: Games, now: Games) -> list[Change]:
-    """Return every game that goes another way, in the order in which they are played; then those played no more."""
-    before = {(game.scene, game.seed): game for game in was.games}
+    """Return every game that goes another way, in the order in which they are played; then who plays more, or no more.
+
+    Only games of seeds that both have are compared.
+    """
+    seeds = min(was.seeds, now.seeds)
+    before = {(game.scene, game.seed): game for game in was.games if game.seed < seeds}
     found: list[Change] = []
+    more: list[Game] = []
     for game in now.games:
+        if game.seed >= seeds:
+            continue
         known = before.pop((game.scene, game.seed), None)
         if known is None:
-            found.append(Change(game.scene, game.seed, "", "", "this game is new: it was not played, or not there"))
+            more.append(game)
         elif known != game:
             found.append(_first(known, game))
-    gone = [one for one in before.values() if one.seed < now.seeds]
-    return found + [
-        Change(one.scene, one.seed, "", "this game is played no more: nothing is amiss in it", "") for one in gone
-    ]
+    for games, text in ((more, MORE), (list(before.values()), NO_MORE)):
+        if games:
+            first = games[0]
+            told = text.format(count=f"{len(games)} game{'s' if len(games) > 1 else ''}")
+            found.append(Change(first.scene, first.seed, "", told, "", count=len(games)))
+    return found
 
 
 def _first(was: Game, now: Game) -> Change:

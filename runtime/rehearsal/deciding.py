@@ -16,7 +16,21 @@ from machines.checks.flow import all_branches
 from machines.effects import Ask
 from machines.messages.bodies import MessageShape
 from machines.messages.types import MISS, compile_type
-from machines.model import Choice, Constant, Goto, Hole, Interval, Machine, Named, Pattern, Scalar, Spec, Stay, Type
+from machines.model import (
+    Choice,
+    Constant,
+    Goto,
+    Hole,
+    Interval,
+    Machine,
+    Named,
+    Pattern,
+    Return,
+    Scalar,
+    Spec,
+    Stay,
+    Type,
+)
 from runtime.players import companions, default_kind
 from runtime.random_player import RandomPlayer
 
@@ -83,8 +97,10 @@ class Curious(RandomPlayer):
         words: Words,
         questions: int,
         shapes: dict[str, MessageShape],
+        longer: int = 1,
     ) -> None:
         super().__init__(spec, seed)
+        self._most = MORE * questions * longer
         self._shapes = shapes  # shared: making one costs more than a game of a few messages
         self._last = last
         self._words = words
@@ -96,7 +112,7 @@ class Curious(RandomPlayer):
     def answer(self, ask: Ask) -> Any:
         """Return an answer; None once there were too many questions."""
         self._answered += 1
-        if self._answered > MORE * self._questions:
+        if self.tired:
             return None
         leaving = [name for name in ask.messages if name in self._last]
         staying = [name for name in ask.messages if name not in self._last]
@@ -109,6 +125,11 @@ class Curious(RandomPlayer):
         if isinstance(answer, tuple):
             self.heard(*answer)
         return answer
+
+    @property
+    def tired(self) -> bool:
+        """Whether there were too many questions."""
+        return self._answered > self._most
 
     def heard(self, message: str, holes: dict[str, Any]) -> None:
         """Remember what was said, as far as it was free to be anything."""
@@ -168,6 +189,29 @@ def farewells(spec: Spec, role: str) -> frozenset[str]:
     return frozenset(found - others)
 
 
+def hears_an_end(spec: Spec, role: str) -> bool:
+    """Whether a message ends what a role does: then its player may count on an end that does not come from itself."""
+    machine = spec.roles[role].machines["main"]
+    states = machine.states.values()
+    standing = (machine.always.answers,) if machine.always is not None else ()
+    told = [
+        choice
+        for answers in (*standing, *(one.answers for one in states if one.ask is None))
+        for choice in answers.receive.values()
+    ]
+    todo = [branch.next for choice in told for branch in all_branches(choice)]
+    seen: set[str] = set()
+    while todo:
+        there = todo.pop()
+        if isinstance(there, Return):
+            return True
+        if isinstance(there, Goto) and there.state not in seen:
+            seen.add(there.state)
+            then = machine.states[there.state].then
+            todo += [branch.next for branch in all_branches(then)] if then is not None else []
+    return False
+
+
 def _comes_back(machine: Machine, state: str, choice: Choice) -> bool:
     """Whether a branch leads to a state of ``main`` that asks or calls, at once or later."""
     todo = list(_next(choice, state))
@@ -225,10 +269,14 @@ class Player:
     """Decides for a client, and for the roles that it has one of its own of.
 
     The strategies of ``kinds`` are asked in turn until one answers; some of them are
-    vouched for. With none of them, or if none answers, it is somebody curious.
+    vouched for. With none of them, or if none answers, it is somebody curious. ``ends`` says whether it may count on an
+    end that does not come from itself.
     """
 
-    def __init__(self, name: str, seed: int, cast: Cast, kinds: Sequence[str], curious: Curious) -> None:
+    def __init__(
+        self, name: str, seed: int, cast: Cast, kinds: Sequence[str], curious: Curious, *, ends: bool = True
+    ) -> None:
+        self._ends = ends
         self._vouched = [kind in cast.vouched for kind in kinds]
         self._strategies = [_made(cast.kinds[kind], name, seed) for kind in kinds]
         self._curious = curious
@@ -240,6 +288,11 @@ class Player:
             told = getattr(strategy, "heard", None)
             if callable(told):
                 _or_none(lambda told=told: told(message, holes))
+
+    @property
+    def tired(self) -> bool:
+        """Whether it is silent only because there were too many questions, before an end that should have come."""
+        return self._ends and self._curious.tired
 
     def decide(self, ask: Ask) -> tuple[Any, bool] | None:
         """Return an answer, and whether it is vouched for; None for silence."""

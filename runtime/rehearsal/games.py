@@ -14,10 +14,11 @@ from machines.messages.bodies import MessageShape
 from machines.model import Spec
 from machines.values import plain
 from runtime.players import derived_seed
-from runtime.rehearsal.deciding import LONG, SHORT, Cast, Curious, Player, Words, farewells
+from runtime.rehearsal.deciding import LONG, SHORT, Cast, Curious, Player, Words, farewells, hears_an_end
 from runtime.rehearsal.judging import Judge, Trouble, once
-from runtime.rehearsal.scenes import CULPRIT, Players, Scene, callers, latecomers, scenes, seats, small
+from runtime.rehearsal.scenes import CULPRIT, Players, Scene, callers, counted_doors, latecomers, scenes, seats, small
 from runtime.rehearsal.stage import Actor, EndlessError, Sent, Stage
+from runtime.rehearsal.standing import Tried
 
 SEEDS_MAX: Final = 100
 ENDLESS_MAX: Final = 3  # games without an end after which no more are played
@@ -29,31 +30,44 @@ End = tuple[str, Any]  # (failed or returned, what)
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """What was said in a game: of each actor, by name, its messages, and of those that ended how."""
+    """What was said in a game: of each actor, by name, its messages, and of those that ended how.
+
+    ``unended`` says why it was given up before its end, and ``bounded`` that this was a bound of the game and not of
+    its players. ``seated`` says that it came beyond its sign-up, if that is counted.
+    """
 
     scene: str
     seed: int
     actors: Mapping[str, tuple[Sent, ...]]
     ends: Mapping[str, End]
+    unended: str = ""
+    bounded: bool = False
+    seated: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """What came of all games: how many there were, what is wrong, and their courses."""
+    """What came of all games: how many there were, what is wrong, and their courses; and ``unknown``, why not all."""
 
     games: int
     troubles: tuple[Trouble, ...]
     courses: tuple[Course, ...]
+    unknown: tuple[str, ...] = ()
 
 
 class House:
     """What all games of a spec share: its roles compiled, its strategies, its scenes.
 
-    ``specs`` are other specs for some roles, that speak the same protocol.
+    ``specs`` are other specs for some roles, that speak the same protocol. Each bound of a game is ``longer`` times as
+    high.
     """
 
-    def __init__(self, spec: Spec, rules: Mapping[str, ModuleType], specs: Mapping[str, Spec] = {}) -> None:
+    def __init__(
+        self, spec: Spec, rules: Mapping[str, ModuleType], specs: Mapping[str, Spec] = {}, longer: int = 1
+    ) -> None:
         self.spec = spec
+        self.stopped = False  # whether too many games had no end
+        self._longer = longer
         self.cast = Cast(spec)
         self.last = {role: farewells(spec, role) for role in spec.roles}
         self.scenes = tuple(scenes(spec, self.cast))
@@ -65,6 +79,8 @@ class House:
         if self.cast.fair:
             self._ways += [("curious", ""), *[("other", kind) for kind in self.cast.others]]
         self._counted = seats(spec) is not None
+        self._ends = {role: self._counted or hears_an_end(spec, role) for role in callers(spec)}
+        self._doors = any(counted_doors(spec))
         own = {role: specs.get(role, spec) for role in spec.roles}
         self._programs = {False: {role: Program(one, role, rules) for role, one in own.items()}}
         if small(spec) is not None:
@@ -81,16 +97,33 @@ class House:
             script = who[0].spoken
         judge = Judge(scene, seed, counted=self._counted)
         programs = self._programs[scene.small]
-        stage = Stage(self.spec, programs, judge, seed=derived_seed(seed, "game"), deed=scene.deed, script=script)
+        ends = scene.deed is None and not scene.lonely and scene.players == "own"  # all play by the rules, to its end
+        stage = Stage(
+            self.spec,
+            programs,
+            judge,
+            seed=derived_seed(seed, "game"),
+            deed=scene.deed,
+            script=script,
+            longer=self._longer,
+            tried=Tried(self.spec) if ends and not self.cast.fair else None,  # those who know the rules never tire
+        )
         self._invite(stage, scene, seed)
+        bounded = False
         try:
             stage.play()
             judge.finish(stage)
         except EndlessError as error:
-            judge.endless(stage, str(error))
+            if error.sure:
+                judge.endless(stage, str(error))
+            else:
+                bounded = True
+                stage.unended = str(error)
         if scene.deed is not None and not stage.deed_done:
             return None, []
-        return _course(scene, seed, stage), judge.found
+        course = _course(scene, seed, stage)
+        unended = stage.unended if ends or bounded else ""
+        return replace(course, unended=unended, bounded=bounded, seated=stage.seated or not self._doors), judge.found
 
     def _who_can(self, scene: Scene, seed: int) -> list[Actor]:
         """Return who has an occasion for the deed of a scene: up to there the game is the same without it."""
@@ -124,16 +157,26 @@ class House:
             kinds = self.cast.for_seat(at, scene.kind if at == min(CULPRIT, scene.clients - 1) else "")
         own = derived_seed(seed, role, at)
         questions = LONG if scene.deed is None else SHORT
-        curious = Curious(self.spec, own, self.last[role], words, questions, self._shapes)
-        return Player(name, own, self.cast, kinds, curious)
+        longer = self._longer if scene.deed is None else 1
+        curious = Curious(self.spec, own, self.last[role], words, questions, self._shapes, longer)
+        return Player(name, own, self.cast, kinds, curious, ends=self._ends[role])
 
     def games(self, seeds: int) -> Iterator[tuple[Course, list[Trouble]]]:
-        """Play every scene, ``seeds`` times each; yield the course of each game, and what was wrong with it."""
+        """Play every scene, ``seeds`` times each; yield the course of each game, and what was wrong with it.
+
+        After ENDLESS_MAX games without an end no more are played: each of them takes its time.
+        """
+        endless = 0
         for seed in range(seeds):
             for scene in self.scenes:
                 course, found = self.play(scene, seed)
-                if course is not None:
-                    yield course, found
+                if course is None:
+                    continue
+                yield course, found
+                endless += course.bounded or any(trouble.endless for trouble in found)
+                if endless >= ENDLESS_MAX:
+                    self.stopped = True
+                    return
 
 
 def _course(scene: Scene, seed: int, stage: Stage) -> Course:
@@ -153,17 +196,39 @@ def rehearse(
     seeds: int = 1,
     *,
     specs: Mapping[str, Spec] = {},
+    longer: int = 1,
 ) -> Rehearsal:
     """Play all games of a spec without problems, ``seeds`` times each.
 
-    ``rules`` has the modules that it names; ``specs`` other specs for some roles, that speak the same protocol. The
-    same spec and the same rules give the same rehearsal.
+    ``rules`` has the modules that it names; ``specs`` other specs for some roles, that speak the same protocol. Each
+    bound of a game is ``longer`` times as high. The same spec and the same rules give the same rehearsal.
     """
     troubles: list[Trouble] = []
     courses: list[Course] = []
-    for course, found in House(spec, rules, specs).games(seeds):
+    house = House(spec, rules, specs, longer)
+    for course, found in house.games(seeds):
         courses.append(course)
         troubles.extend(found)
-        if sum(trouble.endless for trouble in troubles) >= ENDLESS_MAX:
-            break  # each of them takes its time
-    return Rehearsal(len(courses), tuple(once(troubles)), tuple(courses))
+    unknown = list(_unknown(house, courses))
+    if house.stopped:
+        unknown.append(f"after {ENDLESS_MAX} games without an end no more were played")
+    return Rehearsal(len(courses), tuple(once(troubles)), tuple(courses), tuple(unknown))
+
+
+def _unknown(house: House, courses: Sequence[Course]) -> Iterator[str]:
+    """Yield why it is not known how games would go."""
+    unended = [course for course in courses if course.unended]
+    if unended:
+        first, *more = unended
+        others = f", and so with {len(more)} more game{'s' if len(more) > 1 else ''}" if more else ""
+        yield (
+            f"no end was seen when {first.scene} (seed {first.seed}){others}: {first.unended} "
+            "(--longer 10 lets games go on 10 times as long)"
+        )
+    room = seats(house.spec)
+    if courses and room is not None and not any(course.seated for course in courses):
+        most = max(scene.clients for scene in house.scenes)
+        yield (
+            f"no game was seen: none of {len(courses)} came beyond its sign-up, which seats {room.low}..{room.high}, "
+            f"and at most {most} clients came"
+        )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from machines.effects import Ended
+from machines.engine import hearing
 from machines.problems import Place, Problem
 from runtime.rehearsal.observed import Fault
 from runtime.rehearsal.scenes import Scene
@@ -110,12 +111,14 @@ class Judge:
             if actor.ended is not None or actor.blame or actor.seat is None or actor.questions:
                 continue
             if not any(other.blame for other, _ in actor.links.values()):
-                self._tell(stage, "A601", f"{actor.role} never ends: it waits in {actor.session.where()}", None)
+                waits = next(hearing.leaves(actor.session), None)
+                place = actor.session.place_of(waits) if waits is not None else None
+                self._tell(stage, "A601", f"{actor.role} never ends: it waits in {actor.session.where()}", place)
 
     def endless(self, stage: Stage, why: str) -> None:
-        """Say that the game goes on and on."""
+        """Say that the game goes on and on, for sure."""
         text = f"the game does not end: {why}"
-        self.found.append(self._trouble(stage, "A601", text, None, endless=True))
+        self.found.append(self._trouble(stage, "A601", text, stage.place(), endless=True))
 
     def _own_player(self, stage: Stage, actor: Actor, fault: Fault) -> None:
         if fault.event != ".invalid":

@@ -60,7 +60,9 @@ Mended:
 A601: a game does not end.
 
 Messages follow on one another for ever, or somebody waits and nothing will come. What should end the game never comes
-true: look at the condition, and at what changes what it asks.
+true: look at the condition, and at what changes what it asks. It is told where that is sure: all stands as it did
+before, and nobody was asked in between, or every answer that the types allow was tried from each state of the round.
+Where only a bound was met, the check says that it is unknown, and ends with 3: --longer N raises the bound.
 
 Bad:
 
@@ -118,6 +120,10 @@ A602: somebody who does nothing wrong is treated as if it did.
 
 A message is refused, a limit passes or a connection is lost, and the branch for that is taken, against one who does
 what the spec says, with a player that keeps to the rules. Either the condition is wrong, or what is sent is.
+
+Two things are not told. A move that is always refused is seen only where somebody vouches for who makes it: the players
+that a game calls FAIR keep to its rules, one that tries everything may not. And a client that is dropped, or never told
+the end, while others are, may just be out of the game, if it has an answer to closed: that is for people to judge.
 
 Bad:
 
@@ -225,7 +231,8 @@ Mended:
 A604: a game goes another way than in the baseline.
 
 The same players with the same seed said something else, at another time, or to somebody else, or a session ended
-otherwise. If that is what was meant, record the baseline again: --record FILE.
+otherwise. If that is what was meant, record the baseline again: --record FILE. Only games of seeds that both have are
+compared. A game that only one of them has shows that something amiss can happen now, or can no more.
 
 Bad:
 

@@ -10,6 +10,7 @@ from machines.checks.flow import all_branches
 from machines.engine.frames import Frame, Seat
 from machines.engine.session import Program, Session
 from machines.engine.table import ACCEPT, Layer, Places
+from machines.expressions.evaluation import EvaluationError
 from machines.model import Answers, Branch, Choice, Constant, Drop, Return
 from machines.problems import Place
 from machines.values import Peer
@@ -92,7 +93,7 @@ class Observed(Session):
     def failed(self, frame: Frame, error: BaseException, where: str, beyond: Layer | None = None) -> None:
         """Do as every session does, and note where."""
         if beyond is None:
-            self.broke = self.place_of(frame)
+            self.broke = error.place if isinstance(error, EvaluationError) else self.place_of(frame)
         super().failed(frame, error, where, beyond)
 
     def place_of(self, frame: Frame) -> Place:

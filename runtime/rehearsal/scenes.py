@@ -102,6 +102,14 @@ def seats(spec: Spec) -> Range | None:
     return None
 
 
+def counted_doors(spec: Spec) -> Iterator[tuple[str, str]]:
+    """Yield machine and state of each door of ``main`` that counts its seats: once it is left, a game begins."""
+    for role in spec.listeners():
+        for state in spec.roles[role].machines["main"].states.values():
+            if state.accept is not None and state.accept.seats is not None:
+                yield "main", state.name
+
+
 def _counted(spec: Spec, seats: Expression) -> Range | None:
     match seats:
         case Name(name) if name in spec.settings:

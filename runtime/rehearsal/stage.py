@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Final, Protocol
 
@@ -17,15 +18,20 @@ from machines.engine import hearing
 from machines.engine.session import Program
 from machines.exploring.properties import Monitor
 from machines.model import Spec
+from machines.problems import Place
 from runtime.escaping import harmless
 from runtime.players import derived_seed
 from runtime.rehearsal.deeds import Deed, done
 from runtime.rehearsal.observed import Fault, Observed
+from runtime.rehearsal.scenes import counted_doors
+from runtime.rehearsal.standing import Kept, Tried, digest, draws, kept, standing
 
 CROSSINGS_MAX: Final = 30_000  # steps that follow on one another without any time passing
 AFTER_MAX: Final = 150  # messages of a game once its deed is done: what comes of that has come by then
 ANSWERS_MAX: Final = 5_000  # of one player in a game; the longest game of a shipped spec asks for 800
+TRIED_FROM: Final = 100  # answers of a player after which it is noted what was tried: most games have ended by then
 RINGS_MAX: Final = 1_500  # moments of a game at which a clock rings
+LOOKS: Final = 1_000  # steps without time after which it is looked whether the game stands as before: 4, 16, ... times
 SECONDS_MAX: Final = 1e6  # of a game, a week and a half: no limit of a protocol is longer
 TAIL: Final = 8  # messages that a trace has
 SHOWN_MAX: Final = 100  # characters of a message that a trace shows
@@ -44,6 +50,10 @@ class Decider(Protocol):
 
     def decide(self, ask: Ask) -> tuple[Any, bool] | None:
         """Return an answer and whether it is vouched for, that is, within the rules of the game; None for silence."""
+
+    @property
+    def tired(self) -> bool:
+        """Whether it is silent only because it was asked so often, and no answer ended its part."""
 
 
 @dataclass(eq=False)
@@ -102,13 +112,18 @@ class Audience(Protocol):
 
 
 class EndlessError(Exception):
-    """A game does not come to an end; the text says what goes on."""
+    """A game does not come to an end; the text says what goes on. Unless it is ``sure`` it might, further on."""
+
+    def __init__(self, text: str, *, sure: bool = False) -> None:
+        self.sure = sure
+        super().__init__(text)
 
 
 class Stage:
     """One game: who plays, what is on its way, what time it is.
 
     ``programs`` has every role compiled. ``script`` is all that whoever does the ``deed`` says in the game without it.
+    Each bound of a game is ``longer`` times as high. With ``tried`` it is noted what players answered from which state.
     """
 
     def __init__(
@@ -120,6 +135,8 @@ class Stage:
         seed: int,
         deed: Deed | None = None,
         script: Sequence[Send] = (),
+        longer: int = 1,
+        tried: Tried | None = None,
     ) -> None:
         self.spec = spec
         self.programs = programs
@@ -129,6 +146,12 @@ class Stage:
         self._script = script  # what whoever does the deed would say if it did none
         self.deed_done = False
         self.after_deed = 0  # messages since then
+        self.unended = ""  # why it was given up before its end, if it was
+        self.seated = False  # whether a door with counted seats was left with all who belong to a game
+        self._longer = longer
+        self._tried = tried
+        self._decided = 0  # answers of players
+        self._read: dict[str, Kept] = {}  # by role
         self.now = 0.0
         self.actors: list[Actor] = []
         self.tail: deque[Happening] = deque(maxlen=TAIL)
@@ -216,7 +239,7 @@ class Stage:
             EndlessError: it goes on and on.
         """
         self._settle()
-        for _ in range(RINGS_MAX):
+        for _ in range(RINGS_MAX * self._longer):
             if self._is_cut_short():
                 return
             running = [actor for actor in self.actors if actor.ended is None]
@@ -238,22 +261,75 @@ class Stage:
                 for actor, effect in held:
                     self._cross(actor, effect.peer, effect.data, effect.message)
                 self._settle()
+        self.unended = self.unended or f"a clock rang {RINGS_MAX * self._longer} times, {self.whereabouts()}"
 
     def _is_cut_short(self) -> bool:
         """Whether the deed of the game was done so long ago that no more will come of it."""
         return self.after_deed > AFTER_MAX
 
     def _settle(self) -> None:
-        for _ in range(CROSSINGS_MAX):
+        look, before, decided = LOOKS, b"", 0
+        for step in range(CROSSINGS_MAX * self._longer):
             if self._is_cut_short():
                 return
+            if step == look:
+                look, before, decided = 4 * look, self._stands(), self._decided
+            elif before and decided == self._decided and 4 * (step - LOOKS) < look and before == self._stands():
+                names = self._names()
+                raise EndlessError(f"all stands as before, no time passed and no player was asked: {names}", sure=True)
             if self._queue:
                 actor, effect = self._queue.popleft()
                 self._carry(actor, effect)
             elif not self._arrive() and not self._answer():
                 return
-        names = ", ".join(dict.fromkeys(message or who for _, who, _, message, _ in self.tail))
-        raise EndlessError(f"{CROSSINGS_MAX} steps followed on one another while no time passed: {names}")
+        steps = f"{CROSSINGS_MAX * self._longer} steps followed on one another while no time passed"
+        raise EndlessError(f"{steps} ({self._names()}), {self.whereabouts()}")
+
+    def _names(self) -> str:
+        return ", ".join(dict.fromkeys(message or who for _, who, _, message, _ in self.tail))
+
+    def _stands(self) -> bytes:
+        """Return how all stands, as a hash; empty if that is never twice the same."""
+        if self._draws:
+            return b""
+        coming = (self._turn, len(self._coming), len(self._late), len(self._held))
+        queue = [(actor.name, repr(effect)) for actor, effect in self._queue]
+        asked = [(actor.name, [(one.question, one.arguments) for one in actor.questions]) for actor in self.actors]
+        stand = [standing(actor.session, self.now, self._kept(actor)) for actor in self.actors]
+        return digest((coming, queue, asked, stand))
+
+    def _kept(self, actor: Actor) -> Kept:
+        if actor.role not in self._read:
+            self._read[actor.role] = kept(actor.session.program.spec, actor.role)
+        return self._read[actor.role]
+
+    @cached_property
+    def _doors(self) -> frozenset[tuple[str, str]]:
+        return frozenset(counted_doors(self.spec))
+
+    @cached_property
+    def _draws(self) -> bool:
+        return any(draws(spec) for spec in {id(one.spec): one.spec for one in self.programs.values()}.values())
+
+    def host(self) -> Actor | None:
+        """Return who stands for the game among those that have not ended: of those that others connect to, the last."""
+        running = [actor for actor in self.actors if actor.ended is None]
+        hosts = [actor for actor in running if actor.session.program.accepts]
+        return next(reversed(hosts or running), None)
+
+    def whereabouts(self) -> str:
+        """Say where who stands for the game is, for people."""
+        host = self.host()
+        frame = next(hearing.leaves(host.session), None) if host is not None else None
+        if host is None or frame is None:
+            return "and all have ended"
+        return f"{host.role} is in {frame.table.name}.{frame.node.name}"
+
+    def place(self) -> Place | None:
+        """Return the place of the state in which who stands for the game is."""
+        host = self.host()
+        frame = next(hearing.leaves(host.session), None) if host is not None else None
+        return host.session.place_of(frame) if host is not None and frame is not None else None
 
     def _answer(self) -> bool:
         """Let a player decide who is asked something, each in turn; return whether one was."""
@@ -262,21 +338,41 @@ class Stage:
                 continue
             self._turn = self.actors.index(actor) + 1
             ask = actor.questions.pop(0)
-            if actor.answers >= ANSWERS_MAX:
-                raise EndlessError(f"{actor.name} was asked {ANSWERS_MAX} times, at last {ask.question}")
+            if actor.answers >= ANSWERS_MAX * self._longer:
+                asked = f"{actor.name} was asked {ANSWERS_MAX * self._longer} times, at last {ask.question}"
+                raise EndlessError(f"{asked}, {self.whereabouts()}")
             actor.answers += 1
             actor.asked[ask.question] += 1
             dumb = actor.mute or self._is_dumb(actor, ask)
             decided = actor.decider.decide(ask) if actor.decider is not None and not dumb else None
             if decided is None:
+                if actor.decider is not None and actor.decider.tired and ask.seconds is not None and not self.unended:
+                    self._give_up(actor, ask)
                 actor.blame = actor.blame or f"its player never answers {ask.question}"
                 return True
             answer, vouched = decided
+            self._decided += 1
+            if self._tried is not None and actor.answers > TRIED_FROM and not self.unended and not self._draws:
+                self._tried.note(self._stands_for(actor, ask), ask, answer)
             for one in self.actors if not vouched else ():
                 one.vouched = one.vouched and one is not actor and (one.seat is None or one.seat != actor.seat)
             self._take_in(actor, actor.session.answer(ask.number, answer, self.now))
             return True
         return False
+
+    def _stands_for(self, actor: Actor, ask: Ask) -> bytes:
+        return digest((actor.name, ask.question, ask.arguments, self._stands()))
+
+    def _give_up(self, actor: Actor, ask: Ask) -> None:
+        """Note that a player fell silent only because it was asked so often.
+
+        Raises:
+            EndlessError: whatever players answer, the game comes back to where it was.
+        """
+        if self._tried is not None and self._tried.is_round():
+            raise EndlessError(f"whatever its players answer it comes back to where it was: {self._names()}", sure=True)
+        times = f"{actor.answers - 1} answers of the player of {actor.name} did not end it"
+        self.unended = f"{times}, the next would be {ask.question}; {self.whereabouts()}"
 
     def _is_dumb(self, actor: Actor, ask: Ask) -> bool:
         """Whether it is the deed of this game that the question is never answered."""
@@ -321,6 +417,9 @@ class Stage:
         for fault in actor.session.faults[actor.judged :]:
             actor.judged += 1
             self.audience.fault(self, actor, fault)
+        if not self.seated and actor.seat is None and self._doors:
+            took = actor.session.took
+            self.seated = any(event == ".then" and (machine, state) in self._doors for machine, state, event, _ in took)
         if actor.monitor is not None:
             for text in actor.monitor.fed(actor.session.took, effects):
                 self.audience.property_broken(self, actor, text)

@@ -263,6 +263,14 @@ def test_what_may_not_be_extended_is_a_problem(tmp_path: Path, name: str) -> Non
     assert [(p.code, p.place.line) for p in found] == [("A136", 2)]
 
 
+def test_a_file_of_the_same_folder_is_named_without_a_path(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text(GOOD)
+
+    (found,) = child_faults(tmp_path, "protocol: other\nextends: ./base.yaml\n")
+
+    assert found.hint == "without './': extends: base.yaml"
+
+
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()

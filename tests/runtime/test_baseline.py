@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,7 +12,7 @@ import pytest
 from machines.library import load, load_text
 from runtime.cli import main
 from runtime.manual import pages
-from runtime.rehearsal.baseline import BaselineError, Games, changes, kept, read, written
+from runtime.rehearsal.baseline import READ_BYTES_MAX, BaselineError, Games, changes, kept, read, written
 from runtime.rehearsal.games import rehearse
 
 STICKS = (Path(__file__).resolve().parents[2] / "specs" / "sticks.yaml").read_text()
@@ -58,6 +59,22 @@ DAMAGED = {
     "a number for a game": (
         b'{"kind": "games of Accord", "version": 1, "specs": [{"protocol": "a", "seeds": 1, "games": [7]}]}'
     ),
+    "no seeds": b'{"kind": "games of Accord", "version": 1, "specs": [{"protocol": "a", "seeds": 0, "games": []}]}',
+    "less than no seeds": (
+        b'{"kind": "games of Accord", "version": 1, "specs": [{"protocol": "a", "seeds": -1, "games": []}]}'
+    ),
+    "a spec twice": (
+        b'{"kind": "games of Accord", "version": 1, "specs": [{"protocol": "a", "seeds": 1, "games": []}, '
+        b'{"protocol": "a", "seeds": 1, "games": []}]}'
+    ),
+    "a game twice": (
+        b'{"kind": "games of Accord", "version": 1, "specs": [{"protocol": "a", "seeds": 1, "games": ['
+        b'{"scene": "s", "seed": 0, "actors": {}}, {"scene": "s", "seed": 0, "actors": {}}]}]}'
+    ),
+    "a game of a seed that it does not have": (
+        b'{"kind": "games of Accord", "version": 1, "specs": [{"protocol": "a", "seeds": 1, "games": ['
+        b'{"scene": "s", "seed": 1, "actors": {}}]}]}'
+    ),
     "shared with nothing": (
         b'{"kind": "games of Accord", "version": 1, "specs": [{"protocol": "a", "seeds": 1, "games": '
         b'[{"scene": "s", "seed": 0, "actors": {"ann": {"end": null, "same": 3}}}]}]}'
@@ -87,6 +104,24 @@ def test_a_cut_file_is_refused_wherever_it_is_cut(sticks: Games, tmp_path: Path)
         file.write_bytes(raw[:at])
         with pytest.raises(BaselineError):
             read(file)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there are no such devices here")
+def test_nothing_is_read_from_or_written_to_what_is_no_file(capsys: pytest.CaptureFixture[str]) -> None:
+    told = "is no file that games could stand in"
+
+    assert run(capsys, "check", "sticks", "--baseline", "/dev/zero") == (2, "", f"accord: /dev/zero {told}\n")
+    code, out, err = run(capsys, "check", "sticks", "--record", "/dev/full")
+    assert (code, out, err) == (2, "", f"accord: /dev/full {told}; it is not written over\n")
+
+
+def test_a_file_that_is_too_long_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "games.json"
+    with file.open("wb") as opened:
+        opened.truncate(READ_BYTES_MAX + 1)
+
+    with pytest.raises(BaselineError, match="is longer than 268435456 bytes"):
+        read(file)
 
 
 def test_a_baseline_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,8 +173,16 @@ def test_new_games_and_those_played_no_more_are_told(sticks: Games) -> None:
     fewer = Games("sticks", 1, sticks.games[1:])
 
     assert [change.scene for change in changes(fewer, sticks)] == ["everybody is good"]
-    assert "is new" in changes(fewer, sticks)[0].told
-    assert "no more" in changes(sticks, fewer)[0].told
+    assert "1 game not in the baseline" in changes(fewer, sticks)[0].told
+    assert "1 game of the baseline played no more" in changes(sticks, fewer)[0].told
+
+
+def test_only_games_of_seeds_that_both_have_are_compared(sticks: Games) -> None:
+    spec = load_text(STICKS)
+    more = kept("sticks", 2, rehearse(spec, {}, 2).courses)
+
+    assert len(more.games) > len(sticks.games)
+    assert changes(sticks, more) == changes(more, sticks) == []
 
 
 # -- the command -------------------------------------------------------------------------------------------------------
@@ -170,6 +213,8 @@ def test_games_are_recorded_compared_and_an_edit_is_told(
     )
     assert "host before: 30 ann LEFT " in out
     assert "more games go another way" in out
+    (count,) = re.findall(r"^(\d+) problems$", err, re.MULTILINE)
+    assert f"played, {count} problems\n" in err
     shown = json.loads(run(capsys, "check", "mine.yaml", "--baseline", "games.json", "--json")[1])
     (about,) = shown["specs"]
     assert about["games"] > 50
@@ -202,6 +247,39 @@ def test_a_problem_of_a_game_is_told_in_every_format(capsys: pytest.CaptureFixtu
     (failure,) = suite.iter("failure")
     assert failure.get("type") == "A602"
     assert "TOLD" in (failure.text or "")
+
+
+def test_games_that_meet_a_bound_are_unknown_in_every_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "new", "mine", "--kind", "game")[0] == 0
+    spec = tmp_path / "mine.yaml"
+    spec.write_text(spec.read_text().replace("seats: 2..4", "seats: 300..400"))
+    told = "no game was seen: none of "
+
+    code, out, err = run(capsys, "check", "./mine.yaml", "--games", "1")
+    assert (code, out) == (3, "")
+    assert f"./mine.yaml: unknown: games: {told}" in err
+    assert "nothing went wrong" not in err
+    code, out, _ = run(capsys, "check", "./mine.yaml", "--games", "1", "--json")
+    shown = json.loads(out)
+    assert (code, shown["ok"]) == (3, False)
+    assert shown["specs"][0]["unknown"][0].startswith(told)
+    log = json.loads(run(capsys, "check", "./mine.yaml", "--games", "1", "--format", "sarif")[1])
+    (note,) = log["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    assert told in note["message"]["text"]
+
+
+def test_that_a_baseline_has_fewer_seeds_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "check", "sticks", "--record", "games.json")[0] == 0
+
+    code, out, err = run(capsys, "check", "sticks", "--baseline", "games.json", "--games", "2")
+    assert (code, out) == (0, "")
+    assert err.count("the baseline has 1") == 1
 
 
 @pytest.mark.usefixtures("refused")
@@ -257,6 +335,8 @@ def test_games_are_not_played_while_something_else_is_wrong(refused: Path, capsy
     [
         (("--games", "101"), "accord: --games 101 is not within 0..100\n"),
         (("--games", "-1"), "accord: --games -1 is not within 0..100\n"),
+        (("--games", "1", "--longer", "0"), "accord: --longer 0 is not within 1..1000\n"),
+        (("--longer", "2"), "accord: --longer is for games: --games, --baseline or --record\n"),
         (("--record", "games.json", "--watch"), "accord: --record is for a check that is not watched\n"),
     ],
 )

@@ -79,6 +79,20 @@ def test_a_number_the_game_is_not_played_by_is_refused(count: int) -> None:
         tsuro(count)
 
 
+def test_seats_of_more_than_one_process_has_are_the_spec_s_and_no_option_s() -> None:
+    with pytest.raises(
+        CommandError, match=r"^small is played by 300 or more: its seats are 300\.\.400, and one process"
+    ):
+        cast(small("300..400"), {}, None, (), None)
+
+
+def test_an_option_that_was_not_given_is_not_spoken_of() -> None:
+    with pytest.raises(CommandError, match=r"^--players 300 is not within 1\.\.100"):
+        cast(small("300..400"), {}, 300, (), None)
+    with pytest.raises(CommandError, match=r"^101 kinds of player are given, and one process has 100 at most"):
+        cast(small("2..400"), {}, None, ["random"] * 101, None)
+
+
 def test_more_kinds_than_players_are_refused() -> None:
     with pytest.raises(CommandError, match="4 kinds of player are given for 3 players"):
         tsuro(3, "first", "first", "first", "first")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import sys
 import time
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
@@ -477,6 +478,20 @@ def test_a_good_spec_is_explored_and_proved(accord: Run) -> None:
     assert told["specs"][0]["explored"]["verdict"] == "proved"
 
 
+def test_rules_are_looked_for_in_the_present_folder_too_and_there_last(
+    accord: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [path for path in sys.path if path not in ("", os.getcwd())])
+    (tmp_path / "only_here.py").write_text("def least(x):\n    return x\n")
+    (tmp_path / "one.yaml").write_text(f"{DEAF}rules: [only_here]\n")
+
+    code, out, _ = accord("check", "./one.yaml", "--rules", "only_here", "--clients", "0")
+
+    assert (code, out) == (0, "")
+    assert sys.path[-1] == str(tmp_path)
+
+
 def test_a_search_that_meets_its_bound_is_undetermined(accord: Run) -> None:
     code, _, err = accord("check", "tsuro", "--limit", "100")
 
@@ -527,6 +542,36 @@ def test_two_versions_are_compared(accord: Run, tmp_path: Path) -> None:
     assert "ASK has another body" in out
     assert "a new server with old clients:" in out
     assert "confirmed by a replay" in out
+
+
+STRANGE = """
+protocol: strange
+connects: {client: server}
+messages:
+  client: {SAY: said}
+  server: {CALL: call}
+roles:
+  server:
+    main(client):
+      asked: {send: CALL, within: 5 s, receive: {SAY: {return: null}}, fault: {return: null}}
+  client:
+    main: {always: {within: 1 min}, heard: {receive: {CALL: telling}}, telling: {send: SAY, return: null}}
+"""
+
+
+def test_specs_without_a_message_in_common_do_not_serve_each_other(accord: Run, tmp_path: Path) -> None:
+    old, new = tmp_path / "old.yaml", tmp_path / "new.yaml"
+    old.write_text(STRANGE)
+    new.write_text(STRANGE.replace("SAY", "TELL").replace("said", "told").replace("CALL: call", "ASK: ask")
+                          .replace("CALL", "ASK").replace("strange", "other"))  # fmt: skip
+    text = "strange and other have no message in common: neither serves the other's clients"
+
+    assert accord("diff", str(old), str(new)) == (2, f"{text}\n", "")
+    facts = json.loads(accord("diff", str(old), str(new), "--json")[1])
+    assert (facts["verdict"], facts["apart"], facts["changes"]) == ("refuted", text, [])
+    new.write_text(STRANGE.replace("SAY", "TELL").replace("CALL", "ASK"))
+    code, out, _ = accord("diff", str(old), str(new))
+    assert (code, "SAY is called TELL now" in out) == (0, True), "other names for the same are in common"
 
 
 DEAF = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,8 @@ import pytest
 
 from machines.library import load
 from runtime.cli import main
+from runtime.commands.trying import LINE_MAX
+from runtime.journal import Head, Journal, open_journal
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -33,6 +36,8 @@ CONTRADICTIONS = [
     *((("check", "tsuro", "--json", "--format", form), f"--json and --format {form}") for form in ("text", "junit")),
     (("check", "tsuro", "--watch", "--json", "--format", "sarif"), "--json and --format sarif"),
     *(((*words, "--journal", "j", "--no-journal"), "--journal and --no-journal") for words in
+      (("play", "tsuro", "-q"), ("serve", "tsuro"), JOIN)),
+    *(((*words, "--journal-limit", "0"), "--journal-limit 0 is less than 1 MiB: --no-journal keeps none") for words in
       (("play", "tsuro", "-q"), ("serve", "tsuro"), JOIN)),
     (("docs", "--fill", "a.md", "--format", "html"), "--fill writes Markdown into the files that it names"),
 ]  # fmt: skip
@@ -123,6 +128,96 @@ def test_a_name_that_is_another_by_then_is_not_held_against_the_person(accord: R
 # -- journals ----------------------------------------------------------------------------------------------------------
 
 
+RULED = """protocol: ruled
+rules: [NAME]
+connects: {client: server}
+messages: {client: {HI: hi}}
+roles:
+  server: {main(client): {start: {await: client, within: 5 s, receive: {HI: {return: null}}, fault: {return: null}}}}
+  client: {main: {come: {send: HI, return: null}}}
+"""
+BROKEN = [("raise RuntimeError('oh')", "RuntimeError: oh"), ("raise SystemExit(5)", "SystemExit: 5")]
+
+
+@pytest.mark.parametrize(("text", "said"), BROKEN)
+def test_rules_that_cannot_be_imported_are_the_person_s_to_mend(
+    text: str, said: str, accord: Run, tmp_path: Path
+) -> None:
+    name = f"broken{abs(hash(text))}"
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "__init__.py").write_text(text)
+    (tmp_path / name / "inner.py").write_text("")
+    (tmp_path / "ruled.yaml").write_text(RULED.replace("NAME", name))
+
+    assert accord("check", "./ruled.yaml", "--rules", f"{name}.inner") == (
+        2, "", f"accord: --rules {name}.inner: the package that it is in cannot be imported: {said}\n"
+    )  # fmt: skip
+    code, _, err = accord("check", "./ruled.yaml", "--rules", name)
+    assert (code, f"the rules '{name}' can not be imported: {said}" in err) == (2, True)
+
+
+def test_a_file_longer_than_memory_is_not_read_to_show_a_line_of_it(
+    accord: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "long.yaml"
+    with path.open("wb") as file:
+        file.write(b"protocol: long\n")
+        file.truncate(1 << 40)  # a hole: it takes no room on the disk
+
+    code, out, _ = accord("check", str(path))
+
+    assert code == 2
+    assert "long.yaml:1:1: A109 the file is longer than 1048576 bytes" in out
+    assert "    1 | protocol: long" in out
+
+
+def test_a_line_of_standard_input_without_an_end_is_one_sentence(accord: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("x" * (LINE_MAX + 1)))
+
+    code, _, err = accord("try", "sticks")
+
+    assert code == 2
+    assert err.endswith(f"accord: standard input: a line has at most {LINE_MAX} characters\n")
+
+
+def test_a_game_that_can_keep_its_journal_no_more_says_so(accord: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("runtime.journal.Journal.write", full)
+
+    code, _, err = accord("play", "sticks", "-q", "--player", "random", "--player", "random")
+
+    assert code == 0
+    assert "the journal failed and is not kept any more: OSError: [Errno 28] No space left on device" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(("--log", "warning"), "WARNING: the journal ends here: "), ((), "the journal has no end: ")],
+    ids=["logged", "noted"],
+)
+def test_a_journal_cut_at_its_limit_is_told_of_once_whatever_is_logged(
+    words: tuple[str, ...], said: str, accord: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def limited(where: Path, head: Head, *, limit_bytes: int) -> Journal:
+        assert limit_bytes == 3 << 20
+        return open_journal(where, head, limit_bytes=4000)
+
+    monkeypatch.setattr("runtime.commands.running.open_journal", limited)
+    journal = tmp_path / "game.jsonl"
+    players = ("--player", "random") * 3
+    kept = ("--journal", str(journal), "--journal-limit", "3")
+    code, _, err = accord("play", "tsuro", "--seed", "1", "-q", *players, *kept, *words)
+
+    assert code == 0
+    limit = "its limit of 4000 bytes is reached; the run goes on, and a greater --journal-limit keeps more"
+    assert [line for line in err.splitlines() if limit in line] == [f"{said}{journal}: {limit}"]
+    code, out, _ = accord("replay", str(journal))
+    assert code == 3
+    assert "because it reached its limit, or " in out.splitlines()[-1]
+
+
 def test_a_journal_without_its_end_is_undetermined(accord: Run, tmp_path: Path) -> None:
     journal = tmp_path / "game.jsonl"
     players = ("--player", "random") * 3
@@ -134,7 +229,7 @@ def test_a_journal_without_its_end_is_undetermined(accord: Run, tmp_path: Path) 
     code, out, _ = accord("replay", str(journal))
     assert code == 3
     assert "inputs, all agree\n" in out
-    assert out.splitlines()[-1].startswith("undetermined: the journal has no end, because the run was killed or still")
+    assert out.splitlines()[-1].startswith("undetermined: the journal has no end, because ")
 
     code, out, _ = accord("replay", str(journal), "--json")
     facts = json.loads(out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from runtime.cli import main
+from runtime.commands.docs import READ_BYTES_MAX
 
 ROOT = Path(__file__).resolve().parents[2]
 GALLERY = ROOT / "diagrams" / "gallery"
@@ -138,6 +140,9 @@ def test_a_change_in_a_spec_changes_the_drawings_and_tables_it_concerns_and_noth
         (("docs", "tsuro", "--fill", "x.md"), "--fill names the specs in the files: leave them out here"),
         (("docs", "--fill", "./none.md"), "none.md"),
         (("docs", "tsuroo"), "did you mean 'tsuro'?"),
+        (("docs", "--fill", "/dev/zero"), "/dev/zero: this is no file that a document could stand in"),
+        (("docs", "--fill", "/dev/zero", "--check"), "/dev/zero: this is no file that a document could stand in"),
+        (("docs", "--fill", str(ROOT)), f"{ROOT}: Is a directory"),
     ],
 )
 def test_what_cannot_be_written_is_one_sentence(words: tuple[str, ...], text: str, accord: Run) -> None:
@@ -146,6 +151,19 @@ def test_what_cannot_be_written_is_one_sentence(words: tuple[str, ...], text: st
     assert (code, out) == (2, "")
     assert text in err
     assert len(err.splitlines()) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_nothing_is_read_of_a_pipe_and_not_all_of_what_is_longer_than_a_document(accord: Run, tmp_path: Path) -> None:
+    pipe, long = tmp_path / "pipe.md", tmp_path / "long.md"
+    os.mkfifo(pipe)
+    with long.open("wb") as file:
+        file.truncate(READ_BYTES_MAX + 1)  # a hole: it takes no room on the disk
+
+    no_file = "this is no file that a document could stand in"
+    too_long = f"the document is longer than {READ_BYTES_MAX} bytes"
+    assert accord("docs", "--fill", str(pipe)) == (2, "", f"accord: {pipe}: {no_file}\n")
+    assert accord("docs", "--fill", str(long)) == (2, "", f"accord: {long}: {too_long}\n")
 
 
 def test_a_part_that_asks_for_what_there_is_not_names_its_file_and_line(accord: Run, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,14 @@ MAP: dict[str, Any] = {
         "Eck": {"Fox": {"white": 5}},
     },
 }  # fmt: skip
+# Two players need seven destinations: four cities have six, and five of which one is not joined, too.
+SMALL = {
+    "width": 100,
+    "height": 100,
+    "cities": MAP["cities"][:4],
+    "connections": {"Ada": {"Bex": {"red": 3}, "Dun": {"blue": 4}}, "Bex": {"Cor": {"green": 5}}},
+}
+APART = {**SMALL, "cities": MAP["cities"][:5]}
 PLAY = ("play", "trains", "--seed", "1", "--player", "hold-10", "--player", "buy-now", "--set", "window=300 ms")
 
 
@@ -74,6 +83,7 @@ def test_without_it_the_players_bring_their_own(accord: Run, tmp_path: Path) -> 
 
 
 UNSORTED = {**MAP, "connections": {"Bex": {"Ada": {"red": 3}}}}
+TOO_SMALL = "it has 6 destinations (pairs of cities that are joined), and a game of 2 needs 7"
 WRONG = [
     ("map", "--answer 'map' is not of the form QUESTION=JSON or QUESTION=@FILE"),
     ("mapp=@map.json", "--answer mapp: trains has no question 'mapp': did you mean 'map'?"),
@@ -87,6 +97,8 @@ WRONG = [
     ("map=@date.yaml", "--answer map: date.yaml: it is no map: "),
     ("map={}", '--answer map: it is no map: expected a key "width", got {}'),
     ("map={", "--answer map: this is no JSON: "),
+    (f"map={json.dumps(SMALL)}", f"--answer map: {TOO_SMALL}"),
+    (f"map={json.dumps(APART)}", f"--answer map: {TOO_SMALL}"),
     (f"map={json.dumps(UNSORTED)}", "--answer map: the connection of Bex and Ada belongs under the one that"),
 ]  # fmt: skip
 
@@ -107,6 +119,25 @@ def test_what_is_no_answer_is_one_sentence_before_anything_runs(
     assert (code, out) == (2, "")
     assert err.startswith(f"accord: {text}")
     assert err.count("\n") == 1
+
+
+def test_a_map_must_do_for_as_many_as_play_where_that_is_known(accord: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr("runtime.commands.play.opened_journal", lambda *_, **__: pytest.fail("it would have run"))
+
+    for players in (6, 7, 8, 20):
+        with suppress(pytest.fail.Exception):
+            told.append(accord("play", "trains", "--players", str(players), "--answer", "map=@map.json", "-q")[2])
+
+    text = "accord: --answer map: map.json: it has 15 destinations (pairs of cities that are joined), and a game of"
+    assert told == [f"{text} 7 needs 17\n", f"{text} 8 needs 19\n", f"{text} 8 needs 19\n"], "six are few enough"
+
+
+def test_who_joins_does_not_know_how_many_play(accord: Run) -> None:
+    code, _, err = accord("join", "trains", "127.0.0.1:1", "--name", "ann", "--answer", "map=@map.json")
+
+    assert code == 4
+    assert "cannot connect" in err
 
 
 def test_an_answer_is_given_once(accord: Run) -> None:

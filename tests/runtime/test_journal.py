@@ -267,6 +267,45 @@ def test_a_full_disk_ends_the_journal_and_not_the_run(tmp_path: Path, caplog: py
     assert [record.message for record in caplog.records] == [f"the journal ends here: {journal.broken}"]
 
 
+def test_at_its_limit_a_journal_ends_behind_a_whole_line_and_says_how_to_raise_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    journal = open_journal(tmp_path / "run.jsonl", head(), limit_bytes=20_000)
+    for moment in range(2000):
+        journal.write("bytes", float(moment), [], [], peer=0, data=b"PING\r\n")
+    journal.close()
+    size = journal.path.stat().st_size
+    recorded = read_journal(journal.path)
+
+    assert 20_000 - 100 < size <= 20_000
+    assert journal.path.read_bytes().endswith(b"}\n")
+    assert [line.t for line in recorded.lines] == [float(moment) for moment in range(len(recorded.lines))]
+    assert not recorded.complete
+    assert [(record.levelname, record.message) for record in caplog.records] == [
+        ("WARNING", f"the journal ends here: {journal.cut}")
+    ]
+    why = "its limit of 20000 bytes is reached; the run goes on, and a greater --journal-limit keeps more"
+    assert journal.cut == f"{journal.path}: {why}"
+
+
+@pytest.mark.parametrize("spare", [0, -1])
+def test_a_journal_that_just_fits_has_its_end_and_one_byte_less_takes_it(spare: int, tmp_path: Path) -> None:
+    def written(name: str, **how: int) -> Journal:
+        made = open_journal(tmp_path / name, head(), **how)
+        for moment in range(600):
+            made.write("bytes", float(moment), [], [], peer=0, data=b"PING\r\n")
+        made.close()
+        return made
+
+    # Its own date is as long as any other.
+    size = written("whole.jsonl").path.stat().st_size
+    journal = written("limited.jsonl", limit_bytes=size + spare)
+
+    assert read_journal(journal.path).complete is (spare == 0)
+    assert len(read_journal(journal.path).lines) == 600
+    assert (journal.cut is None) is (spare == 0)
+
+
 class SlowDisk:
     """Takes three bytes at a time, as a nearly full disk may."""
 

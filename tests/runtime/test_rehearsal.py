@@ -16,7 +16,7 @@ from machines.model import Spec
 from machines.values import Range
 from runtime.manual import pages
 from runtime.rehearsal.baseline import changes, kept
-from runtime.rehearsal.deciding import Cast, Words, farewells
+from runtime.rehearsal.deciding import Cast, Words, farewells, hears_an_end
 from runtime.rehearsal.deeds import Deed
 from runtime.rehearsal.games import Course, House, Rehearsal, rehearse
 from runtime.rehearsal.judging import Trouble
@@ -80,6 +80,145 @@ def test_what_new_writes_plays_without_a_problem(kind: str, tmp_path: Path, monk
     found = rehearse(load("./mine.yaml"), {})
     assert found.troubles == ()
     assert found.games > 10
+
+
+# -- no end ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A game of turns with seats for two or three, as ``accord new`` writes it."""
+    from runtime.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "mine", "--kind", "game"]) == 0
+    return (tmp_path / "mine.yaml").read_text()
+
+
+def changed(text: str, old: str, new: str) -> Spec:
+    assert text.count(old) == 1, old
+    return load_text(text.replace(old, new), "mine.yaml")
+
+
+ROUNDS = {
+    "nothing is ever taken": ("{left: left - count, winner", "{left: left, winner"),
+    "each round begins anew": ("{if: left > 0, then: round}", "{if: left > 0, then: begin}"),
+}
+
+
+@pytest.mark.parametrize("fault", ROUNDS)
+def test_a_game_that_no_answer_of_its_players_ends_is_told_with_the_place_where_it_goes_round(
+    fault: str, game: str
+) -> None:
+    spec = changed(game, *ROUNDS[fault])
+    found = rehearse(spec, {})
+
+    (trouble,) = [trouble for trouble in found.troubles if trouble.code == "A601"]
+    assert "whatever its players answer it comes back to where it was" in trouble.text
+    assert trouble.scene == "everybody is good"
+    assert trouble.place == spec.roles["host"].machines["turn"].states["asked"].place
+
+
+def test_where_an_answer_that_was_not_given_might_end_the_game_it_is_unknown(game: str) -> None:
+    text = game.replace("{int: 1..3}", "{int: 1..1000000}").replace("sticks: 12", "sticks: 500000000")
+    found = rehearse(load_text(text), {})
+
+    assert found.troubles == ()
+    (told,) = found.unknown
+    assert told.startswith("no end was seen when everybody is good (seed 0)")
+    assert "400 answers of the player of ann did not end it, the next would be move; host is in turn.asked" in told
+
+
+@pytest.mark.parametrize("name", ["auction", "requests", "public/jsonrpc", "chat"])
+def test_where_players_may_go_on_or_be_silent_as_they_like_no_end_is_missed(name: str) -> None:
+    house = House(spec_of(str(TESTED / f"{name}.yaml")), {})
+
+    course, troubles = house.play(house.scenes[0], 0)
+    assert course is not None
+    assert (course.unended, troubles) == ("", [])
+
+
+@pytest.mark.parametrize(
+    ("name", "ends"),
+    [
+        ("tsuro", True),
+        ("sticks", True),
+        (str(TESTED / "public" / "jsonrpc.yaml"), False),
+        (str(TESTED / "requests.yaml"), False),
+    ],
+)
+def test_who_hears_an_end_is_known_from_the_spec(name: str, ends: bool) -> None:
+    (role,) = callers(spec_of(name))
+    assert hears_an_end(spec_of(name), role) == ends
+
+
+COUNTING = """
+protocol: counting
+connects: {client: server}
+messages:
+  client: {PONG: {pong: $k int}}
+  server: {PING: {ping: $k int}, OVER: over}
+roles:
+  server:
+    main(client):
+      begin: {let: {k: 0}, then: asking}
+      asking:
+        send: PING(k)
+        within: 5 s
+        receive:
+          PONG: [{if: k < 20000, let: {k: k + 1}, then: asking}, {send: OVER, return: null}]
+        fault: {return: null}
+  client:
+    main:
+      playing:
+        within: 1 min
+        receive: {PING: {send: PONG(k), then: playing}, OVER: {return: null}}
+        closed: {return: null}
+"""
+
+
+def test_a_bound_that_is_met_is_no_problem_and_can_be_raised() -> None:
+    spec = load_text(COUNTING)
+    house = House(spec, {})
+    course, troubles = house.play(house.scenes[0], 0)
+    assert course is not None
+    assert (course.bounded, troubles) == (True, [])
+    assert course.unended.startswith("30000 steps followed on one another while no time passed (PONG, PING), server is")
+
+    assert [told.split(" when ")[0] for told in rehearse(spec, {}).unknown] == [
+        "no end was seen",
+        "after 3 games without an end no more were played",
+    ]
+    higher = House(spec, {}, longer=10)
+    course, troubles = higher.play(higher.scenes[0], 0)
+    assert course is not None
+    assert (course.unended, course.bounded, troubles) == ("", False, [])
+
+
+def test_a_game_that_is_sure_to_go_round_is_told_where_it_does() -> None:
+    spec = load_text(COUNTING.replace("let: {k: k + 1}", "let: {k: 0}"))
+    (trouble,) = rehearse(spec, {}).troubles
+
+    assert trouble.code == "A601"
+    assert "all stands as before, no time passed and no player was asked: P" in trouble.text
+    assert trouble.place == spec.roles["server"].machines["main"].states["asking"].place
+
+
+def test_where_nobody_ever_gets_beyond_the_sign_up_it_is_said(game: str) -> None:
+    found = rehearse(changed(game, "seats: 2..4", "seats: 300..400"), {})
+
+    assert found.troubles == ()
+    (told,) = found.unknown
+    assert told.startswith(f"no game was seen: none of {found.games} came beyond its sign-up, which seats 300..400")
+
+
+def test_an_expression_without_a_value_is_told_at_its_own_place(game: str) -> None:
+    found = rehearse(changed(game, "winner: player.name}}", "winner: player.nam}}"), {})
+
+    (trouble,) = found.troubles
+    assert trouble.code == "A600"
+    assert trouble.place is not None
+    assert str(trouble.place) in trouble.text
 
 
 # -- each problem ------------------------------------------------------------------------------------------------------

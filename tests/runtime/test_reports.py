@@ -98,6 +98,42 @@ def test_colours_are_for_terminals(
     assert "\x1b" not in run(capsys, "check", "wrong.yaml", "escape.yaml")[1]
 
 
+WHERE = {  # the line that each finding is told of
+    "A500": "begin: {within: never, receive: {PONG",
+    "A501": "last: {within",
+    "A502": "told: {send: LATE",
+    "A503": "nicked: {send: AGAIN",
+    "A504": "begin: {send: [PING, BYE]",
+    "A505": "begin: {send: HELLO",
+    "A506": "done: {let",
+    "A507": "begin: {send: PING",
+    "A508": "answered: {never",
+}
+
+
+@pytest.mark.parametrize("code", WHERE)
+def test_a_finding_is_told_of_its_line_in_every_form(
+    code: str, specs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = pages()[code].bad.whole
+    name = f"{code}.yaml"
+    (specs / name).write_text(text)
+
+    out = run(capsys, "check", name)[1]
+    shown = json.loads(run(capsys, "check", name, "--json")[1])["specs"][0]["explored"]["findings"]
+    sarif = json.loads(run(capsys, "check", name, "--format", "sarif")[1])["runs"][0]["results"]
+
+    (found,) = [one for one in shown if one["code"] == code][:1]
+    line = text.splitlines()[found["line"] - 1]
+    column = found["column"]
+    assert line[column - 1 :].startswith(WHERE[code]) or (code == "A504" and WHERE[code] in line), (line, column)
+    assert f"{name}:{found['line']}:{column}: {code} " in out
+    assert f"{found['line']:>5} | {line}" in out
+    regions = [one["locations"][0]["physicalLocation"]["region"] for one in sarif if one["ruleId"] == code]
+    assert {"startLine": found["line"], "startColumn": column} in regions
+    assert all(one["line"] is not None for one in shown)
+
+
 # -- for machines ----------------------------------------------------------------------------------------------------
 
 

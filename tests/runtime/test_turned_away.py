@@ -100,11 +100,12 @@ def test_a_client_of_any_shipped_spec_that_is_turned_away_says_so_and_fails(name
     role = next(iter(spec.connects))
     at = port(b"")
 
-    code, out, _ = accord(*joined(name, at))
+    code, out, err = accord(*joined(name, at))
 
     assert code == 1
+    assert "ERROR" not in err, "it is told once"
     assert out.startswith(f"turned away: {spec.connects[role][0]} at 127.0.0.1:{at} ended the connection before ")
-    assert out.endswith("no seat is left, its game is over, or it does not want this client\n")
+    assert out.endswith("no seat is left, its game is over, too few have come, or it does not want this client\n")
     assert out.count("\n") == 1
 
 

@@ -77,9 +77,9 @@ FAULTS: list[tuple[list[str], int, str]] = [
     (["new", "\x1b[2J"], 2, "is no name of a protocol"),
     (["new", "tsuro"], 2, "'tsuro' is a protocol that comes with Accord"),
     (["new", "mine", "--kind", "gme"], 2, "gme"),
-    (["new", "mine", "-o", "/dev/null"], 1, "it is not a folder"),
-    (["new", "mine", "-o", "/dev/null/x"], 1, "/dev/null"),
-    (["new", "mine", "-o", "a\0b"], 1, "null"),
+    (["new", "mine", "-o", "/dev/null"], 2, "it is not a folder"),
+    (["new", "mine", "-o", "/dev/null/x"], 2, "/dev/null"),
+    (["new", "mine", "-o", "a\0b"], 2, "null"),
 ]
 
 
@@ -120,7 +120,7 @@ def test_a_folder_that_may_not_be_written_is_one_sentence(tmp_path: Path, capsys
     code, _, err = run(capsys, "new", "mine", "-o", str(tmp_path))
     tmp_path.chmod(0o700)
 
-    assert code == 1
+    assert code == 2
     assert "Permission denied" in err
 
 
