@@ -31,7 +31,7 @@ COOKBOOK = sorted(
     str(path) for path in (ROOT / "docs" / "cookbook").glob("*.yaml") if not path.read_text().startswith("part:")
 )
 # Of those that take seconds, a sample: each of these specs has 100 to 210 games, which the benchmark plays all.
-EVERY = {**dict.fromkeys(LITTLE, 3), **dict.fromkeys(shipped(), 24), **dict.fromkeys(COOKBOOK, 48), "sticks": 1}
+EVERY = {**dict.fromkeys(LITTLE, 5), **dict.fromkeys(shipped(), 40), **dict.fromkeys(COOKBOOK, 80), "sticks": 1}
 EVERY |= {name: 200 for name in EVERY if "santorini" in name}
 
 PAGES = [page for page in pages().values() if page.code.startswith("A6")]
