@@ -220,6 +220,38 @@ def test_only_a_use_whose_condition_held_counts_for_a_limit() -> None:
     assert returned(server) == "illegal"
 
 
+@shows("branch.limit")
+@pytest.mark.parametrize("within", ["reply", "5 s"])  # known when it is compiled, or not
+def test_a_limit_counts_anew_whenever_its_state_is_entered(within: str) -> None:
+    server = start(
+        SPEC.lstrip("\n")
+        .replace(
+            "        roles:",
+            "        settings: {reply: 5 s}\n        roles:" if within == "reply" else "        roles:",
+        )
+        .replace(
+            "STATES\n",
+            DOOR
+            + f"""
+              begin:
+                await: players[0]
+                within: {within}
+                receive:
+                  MOVE:
+                    - {{limit: 1, send: NOTE('moved'), then: begin}}
+                    - {{send: NOTE('too often'), then: begin}}
+                fault: {{return: reason}}
+""",
+        )
+    )
+    for name in ("ann", "bob"):
+        server.say(server.join(), ["hello", name])
+
+    server.say(0, ["move", 1], ["move", 2])
+
+    assert server.heard(0) == [["note", "moved"], ["note", "moved"]]
+
+
 @shows("always.receive", "always.invalid")
 def test_what_an_always_refuses_of_a_peer_that_nobody_awaits_is_invalid_for_whoever_hears_it_next() -> None:
     # always: {receive, invalid}
