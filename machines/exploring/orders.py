@@ -8,7 +8,7 @@ from typing import Any
 
 from machines.exploring.cast import Cast
 from machines.exploring.parts import Part
-from machines.exploring.waiting import Waiting
+from machines.exploring.queues import Waiting
 
 
 @dataclass(frozen=True, slots=True)

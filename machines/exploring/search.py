@@ -28,7 +28,7 @@ from machines.exploring.calls import LOST, Closed, Sent
 from machines.exploring.cast import Actor, Cast
 from machines.exploring.orders import Without, bundles, companies, orders
 from machines.exploring.parts import DEAD, NOT_STARTED, Input, Next, TooMuch
-from machines.exploring.waiting import Waiting
+from machines.exploring.queues import Waiting
 
 ALIKE = "clients that are alike count as one"
 AT_ONCE = "who waits for one peer only reads at once"

@@ -28,9 +28,9 @@ from machines.exploring.judging import names_of, step_of, steps
 from machines.exploring.mistaking import FairGraph, FreeCast, PlainCast
 from machines.exploring.parts import DEAD, NOT_STARTED, Input, Next, Rest
 from machines.exploring.promises import Promise
+from machines.exploring.queues import is_empty
 from machines.exploring.replaying import Decide, last_read
 from machines.exploring.search import Config, Graph, Move
-from machines.exploring.waiting import is_empty
 from machines.model import Answers, Binding, Branch, Choice, Constant, Let, Return, Spec
 from machines.problems import Problem, Spot
 from machines.reading.outline import joined

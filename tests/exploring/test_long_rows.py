@@ -13,7 +13,7 @@ from machines.exploring.calls import LOST
 from machines.exploring.cast import Cast
 from machines.exploring.explore import explore
 from machines.exploring.findings import PROVED, REFUTED
-from machines.exploring.waiting import Waiting
+from machines.exploring.queues import Waiting
 from machines.library import load_text
 
 PAIR = """

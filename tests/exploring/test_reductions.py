@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from machines.exploring.findings import PROVED, REFUTED
+from machines.exploring.queues import Waiting
 from machines.exploring.search import ONE_LESS
-from machines.exploring.waiting import Waiting
 from machines.library import load
 from tests.exploring.bench import SPECS, verdict_of
 
