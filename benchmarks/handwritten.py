@@ -1,6 +1,6 @@
 """The rival: servers of the protocol of ``pairs.yaml`` as one would write them by hand, plain and good.
 
-    `serve_tasks`      a task for each game, on our own transport (`runtime.streams`), with one clock that is moved
+    `serve_tasks`      a task for each game, on our own transport (`runtime.network.transport`), with one clock that is moved
     `serve_journaled`  the same, and every message in and out is written to a file, with its time, by the batch
     `serve_stock`      the same on anyio's own streams
     `serve_callbacks`  no tasks: each game is an object that the arriving bytes call, with a clock that is set again
@@ -28,7 +28,7 @@ from benchmarks import trivial
 from benchmarks.batches import Batches
 from machines.model import Wire
 from runtime.journal import FLUSH_LINES, FLUSH_SECONDS
-from runtime.streams import Connection, listen
+from runtime.network.transport import Connection, listen
 
 JOIN_SECONDS = 10.0
 REPLY_SECONDS = 5.0

@@ -22,11 +22,11 @@ import anyio
 from benchmarks.batches import Batches
 from benchmarks.handwritten import SERVERS
 from machines.engine.session import Program
-from machines.library import load, rules_modules
-from runtime.clock import make_clock
-from runtime.host import Host, open_host
+from machines.loader import load, rules_modules
 from runtime.journal import FORMAT, Head, Journal, open_journal
-from runtime.streams import Connection, listen
+from runtime.network.clock import make_clock
+from runtime.network.transport import Connection, listen
+from runtime.sessions.driver import SessionDriver, open_host
 
 FOLDER = Path(__file__).parent
 RULES = ("benchmarks.trivial",)
@@ -42,12 +42,18 @@ def compiled(name: str, turns: int, pairs: int) -> Program:
 class Tables:
     """Hands connections to sessions of so many seats each, in the order in which they come."""
 
-    def __init__(self, batches: Batches, pairs: int, make_host: Callable[..., Host], finish: Callable[[Host], object]):
+    def __init__(
+        self,
+        batches: Batches,
+        pairs: int,
+        make_host: Callable[..., SessionDriver],
+        finish: Callable[[SessionDriver], object],
+    ):
         self._batches = batches
         self._pairs = pairs
         self._make_host = make_host
         self._finish = finish
-        self._filling: Host | None = None
+        self._filling: SessionDriver | None = None
         self._free = 0
         self._made = 0
 
@@ -79,7 +85,7 @@ async def serve_ours(
     program = compiled(spec, turns, pairs)
     async with anyio.create_task_group() as tasks:
 
-        async def finished(host: Host) -> None:
+        async def finished(host: SessionDriver) -> None:
             ended = await host.over()
             assert ended.failed is None, f"a session failed: {ended.failed}"
             batches.end(pairs * turns, pairs)

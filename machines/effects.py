@@ -58,7 +58,7 @@ class Cancel(msgspec.Struct):
     number: int
 
 
-class Heard(msgspec.Struct):
+class Received(msgspec.Struct):
     """A message was taken from a peer: news for the player and for whoever watches. ``holes`` by name."""
 
     peer: int
@@ -81,4 +81,4 @@ class Ended(msgspec.Struct):
     failed: str | None
 
 
-Effect = Send | Drop | Pause | Resume | Ask | Cancel | Heard | Note | Ended
+Effect = Send | Drop | Pause | Resume | Ask | Cancel | Received | Note | Ended

@@ -34,20 +34,20 @@ from textwrap import dedent
 
 # Folders and files whose docstrings are pages.
 SOURCES = (
-    "reading/manual.py",
+    "parser/manual.py",
     "messages/manual.py",
     "expressions/manual.py",
-    "checks/assignment.py",
-    "checks/bindings.py",
-    "checks/graph.py",
+    "checks/definite_assignment.py",
+    "checks/scoping.py",
+    "checks/reachability.py",
     "checks/guards.py",
-    "checks/faults.py",
-    "checks/messages.py",
-    "checks/peers.py",
-    "checks/kinds.py",
+    "checks/fault_handling.py",
+    "checks/ambiguity.py",
+    "checks/receivers.py",
+    "checks/value_kinds.py",
     "checks/rules.py",
-    "checks/accepted.py",
-    "exploring/manual.py",
+    "checks/suppressions.py",
+    "verification/manual.py",
 )
 
 FRAMES = {

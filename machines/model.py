@@ -137,14 +137,14 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Exactly:
+class TupleType:
     """``[A, B]``: a list of exactly these."""
 
     items: tuple[Type, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated:
+class ListType:
     """``[A, ...]``, ``[A, ... 10]``, ``[A, ... 0..6]``: ``high`` is None where any number may come."""
 
     item: Type
@@ -153,7 +153,7 @@ class Repeated:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class Key:
     """One key of a Keyed type; with ``optional`` it may be missing and then reads as ``default``."""
 
     name: str
@@ -163,10 +163,10 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Keyed:
+class ObjectType:
     """``{key: A}``: a mapping with exactly these keys."""
 
-    fields: tuple[Field, ...]
+    fields: tuple[Key, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,11 +192,11 @@ class Named:
     place: Place | None = field(default=None, compare=False, repr=False)
 
 
-Type = Scalar | Enumeration | Interval | Pattern | Exactly | Repeated | Keyed | MapOf | Union | Named
+Type = Scalar | Enumeration | Interval | Pattern | TupleType | ListType | ObjectType | MapOf | Union | Named
 
 
 @dataclass(frozen=True, slots=True)
-class Hole:
+class Field:
     """``$name Type`` in a body, or ``${name Type}`` inside a text; optional only as the value of a key."""
 
     name: str
@@ -207,7 +207,7 @@ class Hole:
 
 
 @dataclass(frozen=True, slots=True)
-class Verbatim:
+class LiteralBody:
     """A literal JSON scalar of a body."""
 
     value: Any
@@ -217,7 +217,7 @@ class Verbatim:
 class Text:
     """A text with holes in it: ``match ${x int}/${n int} starting``; parts alternate as written."""
 
-    parts: tuple[str | Hole, ...]
+    parts: tuple[str | Field, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,23 +234,23 @@ class BodyMap:
     items: tuple[tuple[str, Body], ...]
 
 
-Body = Hole | Verbatim | Text | BodyList | BodyMap
+Body = Field | LiteralBody | Text | BodyList | BodyMap
 
 
-def holes(body: Body) -> Iterator[Hole]:
+def holes(body: Body) -> Iterator[Field]:
     """Yield the holes of a body in the order written."""
     match body:
-        case Hole():
+        case Field():
             yield body
         case Text(parts):
-            yield from (part for part in parts if isinstance(part, Hole))
+            yield from (part for part in parts if isinstance(part, Field))
         case BodyList(items):
             for item in items:
                 yield from holes(item)
         case BodyMap(pairs):
             for _, item in pairs:
                 yield from holes(item)
-        case Verbatim():
+        case LiteralBody():
             pass
 
 
@@ -266,7 +266,7 @@ class Message:
     place: Place
 
     @property
-    def holes(self) -> tuple[Hole, ...]:
+    def holes(self) -> tuple[Field, ...]:
         """The holes in the order written: the arguments with which the message is sent."""
         return tuple(holes(self.body))
 
@@ -305,7 +305,7 @@ class FrameRepeat:
 
 
 FramePart = FrameLine | FrameBytes | FrameUntil | FrameRepeat
-Frame = tuple[FramePart, ...]
+CompositeFrame = tuple[FramePart, ...]
 
 # -- steps, branches, answers ----------------------------------------------------------------------------------------
 
@@ -407,7 +407,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class Timer:
     """``after: {25 s: branch}`` or ``every: {10 s: branch}``."""
 
     wait: Expression
@@ -416,7 +416,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class Handlers:
     """What a state, or an ``always``, does about events. ``fault`` is already spelt out as the events it stands for."""
 
     receive: Mapping[str, Choice]
@@ -427,8 +427,8 @@ class Answers:
     connected: Choice | None = None
     seated: Choice | None = None
     ended: Choice | None = None
-    after: tuple[Moment, ...] = ()
-    every: tuple[Moment, ...] = ()
+    after: tuple[Timer, ...] = ()
+    every: tuple[Timer, ...] = ()
 
     def choices(self) -> Iterator[tuple[str, Choice]]:
         """Yield (event, choice) for every event answered; a message's event is its name, others start with a dot."""
@@ -499,7 +499,7 @@ class State:
     awaits: Expression | None
     within: Expression | None
     bindings: tuple[Binding, ...]
-    answers: Answers
+    answers: Handlers
     then: Choice | None
     early: Early | None
     place: Place
@@ -511,7 +511,7 @@ class Always:
 
     awaits: Expression | None
     within: Expression | None
-    answers: Answers
+    answers: Handlers
     place: Place
 
 
@@ -576,7 +576,7 @@ class TypeDeclaration:
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class StatePredicate:
     """Where roles are, and what one of them does: it holds if all of it does at the same time.
 
     ``places`` are (role, machine, state): some session of that role is there; ``state`` None for anywhere in the
@@ -595,13 +595,13 @@ class Property:
 
     name: str
     kind: Literal["never", "always", "eventually"]
-    what: Situation
-    when: Situation | None
+    what: StatePredicate
+    when: StatePredicate | None
     place: Place
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class Suppression:
     """A problem that the spec has on purpose: its code, where (None: anywhere), and the reason.
 
     ``where`` is a message, a setting, a type, ``role``, ``role.machine`` or ``role.machine.state``.
@@ -628,8 +628,10 @@ class Spec:
     roles: Mapping[str, Role]
     file: str
     place: Place
-    frames: Mapping[str, Frame] = field(default_factory=dict)  # of the messages that are not lines, by their names
-    accepted: tuple[Accepted, ...] = ()
+    frames: Mapping[str, CompositeFrame] = field(
+        default_factory=dict
+    )  # of the messages that are not lines, by their names
+    accepted: tuple[Suppression, ...] = ()
     properties: tuple[Property, ...] = ()
 
     def listeners(self) -> tuple[str, ...]:

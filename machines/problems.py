@@ -44,7 +44,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class Location:
     """Where in the machines a problem stands, so that runs which come to it can be looked for.
 
     ``state`` is empty in an ``always``. ``names`` are the messages or the names that it is of, ``example`` what is
@@ -72,7 +72,7 @@ class Problem:
     text: str
     hint: str = ""
     count: int = 1
-    spot: Spot | None = field(default=None, compare=False, repr=False)
+    spot: Location | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.place}: {self.code} {self.text}" + (f" ({self.hint})" if self.hint else "")
@@ -98,7 +98,7 @@ class Problems:
     _counts: Counter[str] = field(default_factory=Counter)
     _cut: dict[str, Place] = field(default_factory=dict)
 
-    def add(self, place: Place, code: str, text: str, hint: str = "", spot: Spot | None = None) -> None:
+    def add(self, place: Place, code: str, text: str, hint: str = "", spot: Location | None = None) -> None:
         """Note one fault."""
         problem = Problem(place, code, text, hint, spot=spot)
         if problem not in self.found:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
-from runtime.commands.faults import FAILED, INTERRUPTED, OK, PROBLEMS, UNREAD, only, sentence
+from runtime.commands.exit_codes import FAILED, INTERRUPTED, OK, PROBLEMS, UNREAD, only, sentence
 from runtime.commands.output import note
 
 OURS = ("machines", "rules", "runtime", "diagrams", "specs")
@@ -33,7 +33,7 @@ _HELP = (
 # name -> (where it is, what it does). The lines stand here so that the help imports no command.
 _COMMANDS = {
     "new": ("runtime.commands.new:new", "Write a small protocol that works, to be changed."),
-    "try": ("runtime.commands.trying:try_", "Play all roles of a spec by hand, and see where they stand."),
+    "try": ("runtime.commands.try_:try_", "Play all roles of a spec by hand, and see where they stand."),
     "play": ("runtime.commands.play:play", "Play a whole game: server and clients on loopback TCP, in one process."),
     "serve": ("runtime.commands.serve:serve", "Run a role that listens, until its protocol ends."),
     "join": ("runtime.commands.join:join", "Run a role that connects, with a player who decides."),
@@ -42,7 +42,7 @@ _COMMANDS = {
     "diff": ("runtime.commands.diff:diff", "Say whether two versions of a spec still serve each other's clients."),
     "draw": ("runtime.commands.draw:draw", "Draw specs, or runs from their journals: states, overviews, sequences."),
     "docs": ("runtime.commands.docs:docs", "Write the documents of specs: Markdown, HTML, JSON Schema, AsyncAPI."),
-    "list": ("runtime.commands.listing:listing", "List the shipped specs."),
+    "list": ("runtime.commands.list_:listing", "List the shipped specs."),
     "show": ("runtime.commands.show:show", "Show what is in a spec: roles, machines, messages, settings, players."),
     "replay": ("runtime.commands.replay:replay", "Run a journal again and compare."),
     "rules": ("runtime.commands.rules:rules_of", "Run a test harness of a game's rules: JSON values in, answers out."),

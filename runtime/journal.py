@@ -37,7 +37,7 @@ import msgspec
 
 from machines import effects
 from machines.effects import Effect
-from machines.engine.frames import Told, Transition, told
+from machines.engine.call_stack import Transition, TransitionRecord, told
 from machines.values import plain
 
 log = logging.getLogger("accord.journal")
@@ -53,7 +53,7 @@ LAG_SECONDS_MIN = 0.001  # Below, the loop was on time, and a line is the shorte
 
 Kind = Literal["start", "connect", "bytes", "lost", "tick", "answer", "failed", "fault", "property"]
 Raw = str | dict[str, str]
-Took = Sequence[Told] | Sequence[Transition]
+Took = Sequence[TransitionRecord] | Sequence[Transition]
 
 
 class JournalError(Exception):
@@ -153,7 +153,7 @@ _SHORT: Mapping[type, Callable[[Any], Sequence[Any]]] = {
 
 def shorts(out: Sequence[Effect]) -> list[Sequence[Any]]:
     """Return effects as lists: the kind, then the values. What was heard is left out: it stands in ``raw``."""
-    return [_SHORT[type(effect)](effect) for effect in out if type(effect) is not effects.Heard]
+    return [_SHORT[type(effect)](effect) for effect in out if type(effect) is not effects.Received]
 
 
 def answer_value(value: Any) -> Any:

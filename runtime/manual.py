@@ -8,7 +8,7 @@ from importlib import resources
 from machines.manual import Page, pages_in
 from machines.manual import pages as core_pages
 
-SOURCE = "rehearsal/manual.py"
+SOURCE = "simulation/manual.py"
 
 
 @cache

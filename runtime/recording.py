@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from diagrams.coverage import ALWAYS, Taken
-from diagrams.labels import shorten
+from diagrams.rendering.labels import shorten
 from diagrams.sequences.model import Element, Message, Remark, Scenario, Tone
-from machines.effects import Ask, Cancel, Drop, Effect, Ended, Heard, Note, Send
-from machines.engine.table import Program
+from diagrams.states.coverage import ALWAYS, Taken
+from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Received, Send
+from machines.engine.compiler import Program
 from machines.model import Spec
 from machines.values import plain
 from runtime.journal import Line, Recorded, bytes_of, read_journal
@@ -58,12 +58,12 @@ def recorded(
     try:
         read = read_journal(journal)
         program = program_of(read, spec, rules=rules)
-        return _Teller(read, program, session, journal).tell(elements_max)
+        return _JournalScenarioBuilder(read, program, session, journal).tell(elements_max)
     except ReplayError as error:
         raise ReplayError(f"{journal}: {error}") from error
 
 
-class _Teller:
+class _JournalScenarioBuilder:
     def __init__(self, recorded: Recorded, program: Program, session: int, journal: Path) -> None:
         self.recorded = recorded
         self.program = program
@@ -112,7 +112,7 @@ class _Teller:
             element = self._effect(effect, time)
             if (
                 isinstance(element, Message)
-                and isinstance(effect, Heard)
+                and isinstance(effect, Received)
                 and _refused(effect.peer, done.out[place + 1 :])
             ):
                 element = replace(element, text=f"✗ {element.text}", tone=Tone.WRONG)
@@ -128,7 +128,7 @@ class _Teller:
             case "bytes" if line.peer is not None and line.raw is not None:
                 # What nobody took is an arrow too, if somebody minded: red, with the bytes as they came.
                 minded = any(isinstance(effect, Note) and effect.level in WRONG for effect in done.out)
-                if minded and not any(isinstance(effect, Heard) for effect in done.out):
+                if minded and not any(isinstance(effect, Received) for effect in done.out):
                     text = bytes_of(line.raw).decode(errors="backslashreplace").strip()
                     sent = f"✗ {_brief(text, ARROW_CHARACTERS_MAX)}"
                     yield Message(self._peer(line.peer), self.role, sent, detail=text, tone=Tone.WRONG, time=time)
@@ -146,7 +146,7 @@ class _Teller:
 
     def _effect(self, effect: Effect, time: str) -> Element | None:
         match effect:
-            case Heard(peer, message, holes):
+            case Received(peer, message, holes):
                 return Message(self._peer(peer), self.role, message, detail=_brief(plain(holes)), time=time)
             case Send(peer, data, message):
                 detail = data.decode(errors="backslashreplace").strip()
@@ -180,7 +180,7 @@ def _matters(element: Element) -> bool:
 def _refused(peer: int, after: Sequence[Effect]) -> bool:
     """Whether a message that was heard of a peer is complained of: the next word about that peer says so."""
     for effect in after:
-        if isinstance(effect, Heard | Note) and effect.peer == peer:
+        if isinstance(effect, Received | Note) and effect.peer == peer:
             return isinstance(effect, Note) and effect.level in WRONG
     return False
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from machines.checks.checker import check
 from machines.effects import Effect, Ended
+from machines.engine.compiler import Program
 from machines.engine.session import Session
-from machines.engine.table import Program
-from machines.library import find, load, rules_modules, sources
+from machines.loader import find, load, rules_modules, sources
 from machines.problems import SpecError
 from machines.values import plain
 from runtime.journal import Head, Line, Recorded, answer_of, bytes_of, fault_text, read_journal, settled, shorts
@@ -90,7 +90,7 @@ def replay(journal: Path, spec: str | None = None, *, force: bool = False, rules
     Raises:
         JournalError: the journal cannot be read.
         ReplayError: the spec has changed, or the journal does not hang together.
-        SpecError, SpecNotFound, SettingError, RulesError: as for `machines.library.load`.
+        SpecError, SpecNotFound, SettingError, RulesError: as for `machines.loader.load`.
     """
     recorded = read_journal(journal)
     program = program_of(recorded, spec, force=force, rules=rules)
@@ -154,7 +154,7 @@ def program_of(
 def again(recorded: Recorded, program: Program, *, watch: bool = False) -> Iterator[Replayed]:
     """Feed a journal's inputs to new sessions of a program, and yield each with what it led to.
 
-    With ``watch`` that holds the messages taken too, as `machines.effects.Heard`.
+    With ``watch`` that holds the messages taken too, as `machines.effects.Received`.
 
     Raises:
         ReplayError: an input cannot be: its session did not start, or it names a peer that never connected.

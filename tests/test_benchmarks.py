@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.comparison import WORDS, Server
 from benchmarks.engine import TURNS, pairs_program, simple_events
 from benchmarks.handwritten import SERVERS
-from benchmarks.versus import WORDS, Server
 
 ROOT = Path(__file__).resolve().parents[1]
 PAIRS, MOVES = 2, 20

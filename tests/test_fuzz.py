@@ -17,10 +17,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from machines.effects import Drop, Note
-from machines.library import load
+from machines.loader import load
 from rules.players.tsuro import PLAYERS
-from tests.harness import Run
 from tests.runtime.tsuro_table import RULES, TOKENS, is_request, placement, rehearsed, tsuro
+from tests.support.session_harness import Run
 
 FUZZ: Final = settings(deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from machines.checks import check
-from machines.exploring.explore import explore
-from machines.library import load_text, rules_modules
+from machines.loader import load_text, rules_modules
 from machines.manual import FRAMES, SOURCES, Example, Page, PageError, pages, read_pages
 from machines.problems import SpecError
+from machines.verification.verify import verify
 from runtime.manual import pages as all_pages
-from tests.specs_reference.test_reference import BASES, SPECS, Block
+from tests.specs.reference.test_reference import BASES, SPECS, Block
 
 MACHINES = Path(__file__).resolve().parents[1] / "machines"
 RUNTIME = Path(__file__).resolve().parents[1] / "runtime"
@@ -49,8 +49,8 @@ def test_the_bad_example_has_this_problem_alone_and_the_mended_none(page: Page) 
 @pytest.mark.parametrize("page", TOGETHER, ids=lambda page: page.code)
 def test_the_bad_example_is_refuted_for_that_and_the_mended_one_proved(page: Page) -> None:
     assert codes_of(page.bad) == codes_of(page.mended) == []
-    assert page.code in [finding.code for finding in explore(load_text(spec_text(page.bad))).findings]
-    assert explore(load_text(spec_text(page.mended))).state == "proved"
+    assert page.code in [finding.code for finding in verify(load_text(spec_text(page.bad))).findings]
+    assert verify(load_text(spec_text(page.mended))).state == "proved"
 
 
 def test_every_code_that_is_told_has_a_page_and_no_other() -> None:

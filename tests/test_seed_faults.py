@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from machines.checks import check
-from machines.exploring.explore import explore
-from machines.exploring.findings import Verdict
-from machines.exploring.promises import promises_for
-from machines.library import load_text, rules_modules
+from machines.loader import load_text, rules_modules
+from machines.verification.contracts import promises_for
+from machines.verification.verdict import Verdict
+from machines.verification.verify import verify
 from runtime.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -122,7 +122,7 @@ def test_a_mend_leaves_no_problem(section: str) -> None:
 
 def verdict_on(text: str) -> Verdict:
     spec = load_text(text)
-    return explore(spec, promises_for(spec, rules_modules(spec)), clients=(1, 2))
+    return verify(spec, promises_for(spec, rules_modules(spec)), clients=(1, 2))
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section[:3])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from diagrams.album import Kind, album
+from diagrams.catalogue import Kind, album
 from diagrams.documents.markdown import code, text
-from diagrams.labels import stem
+from diagrams.rendering.labels import stem
 from machines.model import Spec
 
 

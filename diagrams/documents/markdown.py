@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from diagrams.documents.model import Document, MessageRow, Party
-from diagrams.labels import shorten, visible
+from diagrams.rendering.labels import shorten, visible
 
 CELL_CHARACTERS_MAX = 400  # of one text in a table; the JSON Schema and the spec have it whole
 # What is markup anywhere in a line; an underscore within a word is none, nor a colon that begins no address.

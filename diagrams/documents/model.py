@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from diagrams.album import Drawing
+from diagrams.catalogue import Drawing
 
 
 @dataclass(frozen=True, slots=True)

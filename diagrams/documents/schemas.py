@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from diagrams.documents.facts import FRAMINGS
-from diagrams.labels import distinct, stem
+from diagrams.documents.builder import FRAMINGS
+from diagrams.rendering.labels import distinct, stem
 from machines.messages.bodies import compile_message
 from machines.model import Message, Spec
 from machines.values import plain

@@ -14,8 +14,9 @@ from typing import Final
 
 import graphviz
 
-from diagrams.labels import attribute, cell, wrap
-from diagrams.looks import (
+from diagrams.rendering.font_metrics import width
+from diagrams.rendering.labels import attribute, cell, wrap
+from diagrams.rendering.style import (
     BAND,
     BOX,
     BOX_CALL,
@@ -31,7 +32,6 @@ from diagrams.looks import (
     SIZE_SMALL,
     WRONG,
 )
-from diagrams.metrics import width
 from diagrams.sequences.layout import Box, Layout, Note, Ruler, lay_out
 from diagrams.sequences.model import Fragment, Frame, Message, Scenario, Tone
 from machines.problems import Place

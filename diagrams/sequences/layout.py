@@ -17,7 +17,7 @@ import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from diagrams.labels import grouped, shorten, visible
+from diagrams.rendering.labels import grouped, shorten, visible
 from diagrams.sequences.model import Element, Fragment, Frame, Message, Operand, Remark, walk
 
 LABEL_CHARACTERS_MAX = 60  # of an arrow's text, which is not wrapped

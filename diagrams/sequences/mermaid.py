@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from diagrams.labels import shorten, visible
+from diagrams.rendering.labels import shorten, visible
 from diagrams.sequences.layout import said
 from diagrams.sequences.model import Element, Fragment, Frame, Message, Remark, Scenario, Tone
 

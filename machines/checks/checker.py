@@ -41,30 +41,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import ModuleType
 
-from machines.checks.accepted import Allowed, in_vain, part
-from machines.checks.assignment import check_assignment
-from machines.checks.bindings import check_bindings, check_declared, check_fields
-from machines.checks.faults import check_faults
-from machines.checks.flow import RoleFlow
-from machines.checks.graph import (
+from machines.analysis.call_graph import CallGraph
+from machines.analysis.event_peers import Speakers
+from machines.checks.ambiguity import (
+    AmbiguityTable,
+    check_declarations,
+    check_recognition,
+    check_traffic,
+    check_urgent,
+)
+from machines.checks.definite_assignment import check_assignment
+from machines.checks.fault_handling import check_faults
+from machines.checks.guards import check_branches
+from machines.checks.reachability import (
     check_calls,
     check_ends,
     check_limits,
     check_reachable,
     check_silence,
 )
-from machines.checks.guards import check_branches
-from machines.checks.kinds import check_kinds
-from machines.checks.messages import (
-    Likeness,
-    check_declarations,
-    check_recognition,
-    check_traffic,
-    check_urgent,
-)
-from machines.checks.peers import check_peers
+from machines.checks.receivers import check_peers
 from machines.checks.rules import check_rules
-from machines.checks.speakers import Speakers
+from machines.checks.scoping import check_bindings, check_declared, check_fields
+from machines.checks.suppressions import Allowed, split_suppressed, unused_suppressions
+from machines.checks.value_kinds import check_kinds
 from machines.model import Role, Spec
 from machines.problems import Problem, Problems
 
@@ -75,13 +75,15 @@ def check(spec: Spec, rules: Mapping[str, ModuleType] | None = None) -> list[Pro
     ``rules`` has the modules that the spec names, by those names; without them their functions are not checked. What
     the spec accepts is none; that it accepts what is not there is one.
     """
-    return judge(spec, rules)[0]
+    return check_with_suppressions(spec, rules)[0]
 
 
-def judge(spec: Spec, rules: Mapping[str, ModuleType] | None = None) -> tuple[list[Problem], list[Allowed]]:
+def check_with_suppressions(
+    spec: Spec, rules: Mapping[str, ModuleType] | None = None
+) -> tuple[list[Problem], list[Allowed]]:
     """Return what `check` does, and the problems that the spec accepts."""
-    left, allowed = part(spec, every_problem(spec, rules))
-    vain = in_vain(spec, allowed, lambda code: not code.startswith(("A5", "A6")))
+    left, allowed = split_suppressed(spec, every_problem(spec, rules))
+    vain = unused_suppressions(spec, allowed, lambda code: not code.startswith(("A5", "A6")))
     return sorted([*left, *vain]), allowed
 
 
@@ -92,7 +94,7 @@ def every_problem(spec: Spec, rules: Mapping[str, ModuleType] | None = None) -> 
     check_traffic(spec, problems)
     check_declarations(spec, problems)
     check_rules(spec, rules, problems)
-    likeness = Likeness(spec)
+    likeness = AmbiguityTable(spec)
     check_urgent(spec, likeness, problems)
     for role in spec.roles.values():
         _check_role(spec, role, likeness, problems)
@@ -100,8 +102,8 @@ def every_problem(spec: Spec, rules: Mapping[str, ModuleType] | None = None) -> 
     return list(problems)
 
 
-def _check_role(spec: Spec, role: Role, likeness: Likeness, problems: Problems) -> None:
-    flow = RoleFlow(spec, role)
+def _check_role(spec: Spec, role: Role, likeness: AmbiguityTable, problems: Problems) -> None:
+    flow = CallGraph(spec, role)
     check_calls(flow, problems)
     for machine in role.machines.values():
         check_branches(machine, problems)

@@ -17,9 +17,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from math import inf
 
-from machines.checks.flow import all_choices, is_sure, kind
-from machines.checks.graph import is_never
-from machines.expressions.spelling import show
+from machines.analysis.call_graph import all_choices, is_sure, kind
+from machines.checks.reachability import is_never
+from machines.expressions.unparse import show
 from machines.model import Binary, Choice, Constant, Expression, Machine, Unary
 from machines.problems import Problems
 

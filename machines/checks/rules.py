@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
-from machines.checks.flow import machine_expressions
-from machines.expressions.functions import TOTAL
-from machines.expressions.spelling import calls
-from machines.library import rules_functions
+from machines.analysis.call_graph import machine_expressions
+from machines.expressions.builtins import TOTAL
+from machines.expressions.unparse import calls
+from machines.loader import rules_functions
 from machines.model import Call, Spec
 from machines.problems import Problems
 

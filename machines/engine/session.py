@@ -5,8 +5,8 @@ What one event does, in order (``specs/README.md`` tells it to authors):
 1. An event belongs to a peer, or is a clock or a player's answer. Bytes are cut into messages, which wait in the
    peer's inbox until somebody hears the peer: the state that awaits it, then every ``always`` around it.
 2. A message is read against what its hearers list, inside first. What fits nothing there is ``invalid``.
-3. The first branch that ``if`` and ``limit`` allow is taken (`Tree.fire`); what follows silently is done
-   (`Tree.settle`), until every frame waits again.
+3. The first branch that ``if`` and ``limit`` allow is taken (`Interpreter.fire`); what follows silently is done
+   (`Interpreter.run_to_completion`), until every frame waits again.
 4. The effects of all that are handed to the runtime, in order.
 
 The same inputs at the same times give the same effects: that is what a journal replays.
@@ -18,23 +18,33 @@ from collections.abc import Callable, Iterator, Mapping
 from math import inf
 from typing import Any
 
-from machines.effects import Effect, Heard, Note, Pause, Resume
-from machines.engine import doors, hearing, inboxes, started
-from machines.engine.frames import FAULT, LOST, MESSAGE, Frame, Moment, Seat, Told, layers, told
-from machines.engine.table import ACCEPT, WAIT, Layer, Program, Reader
-from machines.engine.tree import Tree
-from machines.messages.bodies import MessageShape
+from machines.effects import Effect, Note, Pause, Received, Resume
+from machines.engine import admission, mailbox, routing, spawning
+from machines.engine.call_stack import (
+    FAULT,
+    LOST,
+    MESSAGE,
+    CallFrame,
+    PeerState,
+    RunningTimer,
+    TransitionRecord,
+    layers,
+    told,
+)
+from machines.engine.compiler import ACCEPT, WAIT, HandlerScope, MessageHandler, Program
+from machines.engine.interpreter import Interpreter
+from machines.messages.bodies import MessageCodec
 from machines.messages.shapes import Mismatch
 from machines.values import Peer
 from machines.wire.codec import Malformed
-from machines.wire.frames import Cut
+from machines.wire.composite_framing import Cut
 
 
-class Session(Tree):
+class Session(Interpreter):
     """One run of a role: the server with all its peers, or one client.
 
     ``seed`` is the run's; ``my`` is what ``my.name`` and the like read. With ``watch`` every message taken is also
-    reported as a `Heard` effect. Times are seconds on any clock that never goes back.
+    reported as a `Received` effect. Times are seconds on any clock that never goes back.
     """
 
     __slots__ = ("watch",)
@@ -81,11 +91,11 @@ class Session(Tree):
         if self.ended is not None:
             self.drop(seat.peer, "the session is over")
             return seat.number, self._done()
-        for leaf in hearing.frames(self):
+        for leaf in routing.frames(self):
             if leaf.accepting is not None:
-                doors.admit(self, leaf, seat)
+                admission.admit(self, leaf, seat)
                 return seat.number, self._done()
-        for holder, layer in hearing.outward(self):
+        for holder, layer in routing.outward(self):
             if ".connected" in layer.events and self.fire(holder, layer, layer.prefix + ".connected", seat.peer):
                 return seat.number, self._done()
         self.drop(seat.peer, "the door is shut")
@@ -96,20 +106,20 @@ class Session(Tree):
         self._begin(now)
         seat = self.seats[number]
         if self.ended is None and not (seat.lost or seat.dropped or seat.deaf):
-            if not seat.inbox and self._at_once(seat, chunk):
+            if not seat.inbox and self._fast_path(seat, chunk):
                 if self.extra is not None:
                     return self._done()
-                self.settle()  # the rest is `_done`, for nearly all sessions
+                self.run_to_completion()  # the rest is `_done`, for nearly all sessions
                 if self.ready or self.lonely:
                     self._drain()
                 effects, self.effects = self.effects, []
                 return effects
             seat.framer.feed(chunk)
-            inboxes.cut(self, seat)
+            mailbox.cut(self, seat)
             self.ready.append(seat)
         return self._done(seat)
 
-    def _at_once(self, seat: Seat, chunk: bytes) -> bool:
+    def _fast_path(self, seat: PeerState, chunk: bytes) -> bool:
         """Take a chunk that is just the message somebody awaits, as nearly all are, past framer and inbox.
 
         False leaves all as it was. What differs from the long way is only how soon it is done.
@@ -121,7 +131,7 @@ class Session(Tree):
         program = self.program
         if node.kind != WAIT or seat.role in program.urgent:
             return False
-        raw = seat.framer.glance(chunk)
+        raw = seat.framer.try_single_message(chunk)
         if raw is None:
             return False
         layer = node.layer
@@ -155,9 +165,9 @@ class Session(Tree):
             if not seat.dropped:
                 holder = seat.holder
                 if holder is not None and holder.node.kind == ACCEPT and holder.node.awaits is None:
-                    inboxes.discard(self, seat)  # nobody will ever read it: its seat is freed now
+                    mailbox.discard(self, seat)  # nobody will ever read it: its seat is freed now
                     seat.deaf = True  # nor what its framer still holds
-                inboxes.cut(self, seat)
+                mailbox.cut(self, seat)
                 self.ready.append(seat)
         return self._done(seat)
 
@@ -192,13 +202,13 @@ class Session(Tree):
         return self.earliest if self.earliest != inf and self.ended is None else None
 
     @property
-    def took(self) -> list[Told]:
+    def took(self) -> list[TransitionRecord]:
         """The transitions of the last input: (path of the machine's call, state, event, where it led)."""
         return [told(transition) for transition in self.transitions]
 
-    def parting(self, number: int) -> bool:
+    def may_close_now(self, number: int) -> bool:
         """Say whether a peer's connection may well end now: who hears it lists no message, and takes its loss."""
-        for _, layer in hearing.hearers(self, self.seats[number]):
+        for _, layer in routing.hearers(self, self.seats[number]):
             return not layer.readers.get(self.seats[number].role) and ".closed" in layer.events
         return False
 
@@ -207,7 +217,7 @@ class Session(Tree):
         if self.ended is not None:
             return "over"
         waits = []
-        for frame in hearing.leaves(self):
+        for frame in routing.leaves(self):
             heard = ", ".join(str(seat.peer) for seat in frame.hears)
             waits.append(f"{frame.path} in {frame.node.name}" + (f", hears {heard}" if heard else ""))
         return "; ".join(waits) or "nothing"
@@ -226,19 +236,19 @@ class Session(Tree):
         elif self.root is None:
             self.now = now
 
-    def _done(self, changed: Seat | None = None) -> list[Effect]:
+    def _done(self, changed: PeerState | None = None) -> list[Effect]:
         if self.work or self.extra is not None:
-            self.settle()
+            self.run_to_completion()
         if self.ready or self.lonely or self.extra is not None:
             self._drain()
         if changed is not None and self.ended is None:
-            self._breathe(changed)
+            self._apply_backpressure(changed)
         if self.extra is not None and len(self.extra.vacant) >= self.extra.sweep_at:
-            doors.sweep(self, self.extra)
+            admission.release_peers(self, self.extra)
         effects, self.effects = self.effects, []
         return effects
 
-    def _breathe(self, seat: Seat) -> None:
+    def _apply_backpressure(self, seat: PeerState) -> None:
         """Stop or go on reading from a peer, as its inbox fills or empties."""
         full = seat.more
         if full and self.program.frames:  # these are cut only for whoever hears them
@@ -255,9 +265,9 @@ class Session(Tree):
         """Settle, and let inboxes be read, until nobody has anything to do."""
         while self.ended is None:
             if self.work or self.extra is not None:
-                self.settle()
+                self.run_to_completion()
             if self.extra is not None and self.extra.endings:
-                started.tell(self, self.extra)
+                spawning.notify_parent(self, self.extra)
             elif self.lonely:
                 frame, *others = self.lonely
                 self.lonely = tuple(others)
@@ -267,7 +277,7 @@ class Session(Tree):
             elif self.ready:
                 seat = self.ready.pop(0)
                 if seat.more and not (seat.inbox or seat.dropped) and self.program.frames:
-                    inboxes.cut_one(self, seat)
+                    mailbox.cut_one(self, seat)
                 if seat.inbox or seat.dropped:
                     self._new_event(fresh=bool(seat.inbox) and seat.inbox[0][0] != LOST)
                     if not self._take(seat):
@@ -275,9 +285,9 @@ class Session(Tree):
                             self.unheard += (seat.number,)
                     else:
                         if seat.more:
-                            inboxes.cut(self, seat)
+                            mailbox.cut(self, seat)
                         if seat.paused:
-                            self._breathe(seat)
+                            self._apply_backpressure(seat)
                         if seat.inbox or (seat.more and self.program.frames):
                             self.ready.append(seat)
             else:
@@ -294,18 +304,18 @@ class Session(Tree):
             self.steps = 0
             self.failures = 0
 
-    def _new_seat(self, role: str, *, accepted: bool) -> Seat:
-        seat = Seat(len(self.seats), role, self.program.make_framer(), accepted=accepted)
+    def _new_seat(self, role: str, *, accepted: bool) -> PeerState:
+        seat = PeerState(len(self.seats), role, self.program.make_framer(), accepted=accepted)
         self.seats.append(seat)
         return seat
 
     # -- inboxes -----------------------------------------------------------------------------------------------------
 
-    def _take(self, seat: Seat) -> bool:
+    def _take(self, seat: PeerState) -> bool:
         """Let whoever hears a peer take the first thing in its inbox; return whether somebody did."""
         if seat.dropped:
             told = seat.closed_told and all(kind != LOST for kind, _, _ in seat.inbox)
-            inboxes.discard(self, seat)
+            mailbox.discard(self, seat)
             if seat.holder is None or told:
                 return False
             seat.inbox.append((LOST, None, self.now))
@@ -313,7 +323,7 @@ class Session(Tree):
         holder = seat.holder
         if holder is None or (holder.node.kind == ACCEPT and holder.node.awaits is None):
             return self._take_unawaited(seat, holder, kind, payload)
-        inboxes.pop(self, seat)
+        mailbox.pop(self, seat)
         if kind == MESSAGE:
             if self.program.frames:
                 self.extras().framed = payload.frame if type(payload) is Cut else None
@@ -330,29 +340,29 @@ class Session(Tree):
             self._lost(seat, holder)
         return True
 
-    def _lost(self, seat: Seat, holder: Frame) -> None:
+    def _lost(self, seat: PeerState, holder: CallFrame) -> None:
         seat.closed_told = True
         if holder.node.kind == ACCEPT:
             self._seated_left(seat, holder)
         else:
             self._fault(holder, ".closed", seat, "closed")
 
-    def _seated_left(self, seat: Seat, holder: Frame) -> None:
+    def _seated_left(self, seat: PeerState, holder: CallFrame) -> None:
         """A seated peer left while the door is open: its seat is free; ``closed`` may add steps."""
-        doors.unseat(self, holder, seat.peer)
+        admission.unseat(self, holder, seat.peer)
         self.effects.append(Note("info", "it left its seat", seat.number))
         if ".closed" in holder.node.layer.events:
             self.fire(holder, holder.node.layer, ".closed", seat.peer, "closed")
-        doors.recount(self, holder)
+        admission.recount(self, holder)
 
-    def _message(self, seat: Seat, holder: Frame, value: Any) -> None:
+    def _message(self, seat: PeerState, holder: CallFrame, value: Any) -> None:
         """Read an awaited peer's message against the state and the layers behind it."""
         role = seat.role
         frames = self.program.frames
         inner = True
         for frame, layer in layers(holder):
             readers = layer.readers.get(role)
-            if readers and (inner or hearing.hears(self, frame, layer, seat, held=True)):
+            if readers and (inner or routing.hears(self, frame, layer, seat, held=True)):
                 for reader in readers:
                     holes = reader[1].read(value) if not frames or self._is_cut_as(reader[1]) else None
                     if holes is not None:
@@ -365,31 +375,33 @@ class Session(Tree):
         self.effects.append(Note("warning", f"{reason}: {known or self._why_not(holder, role, value)}", seat.number))
         self._fault(holder, ".invalid", seat, reason)
 
-    def _is_cut_as(self, shape: MessageShape) -> bool:
+    def _is_cut_as(self, shape: MessageCodec) -> bool:
         """Whether a message has the frame that what is being read was cut by; nearly always both have none."""
         framed = self.extra.framed if self.extra is not None else None
         return self.program.frames.get(shape.name) == framed
 
-    def _refused(self, message: str, seat: Seat) -> str:
+    def _refused(self, message: str, seat: PeerState) -> str:
         """Return the reason why no branch of a message could be taken, and say so."""
         reason = "limit" if self.over_limit else "illegal"
         self.effects.append(Note("warning", f"{reason}: no branch for {message} may be taken", seat.number))
         return reason
 
-    def _why_not(self, holder: Frame, role: str, value: Any) -> str:
+    def _why_not(self, holder: CallFrame, role: str, value: Any) -> str:
         readers = holder.node.layer.readers.get(role, ())
         return "; ".join(f"{shape.name}: {shape.why_not(value)}" for _, shape, _ in readers) or "no message is like it"
 
-    def _heard(self, frame: Frame, layer: Layer, reader: Reader, seat: Seat, holes: tuple[Any, ...]) -> bool:
+    def _heard(
+        self, frame: CallFrame, layer: HandlerScope, reader: MessageHandler, seat: PeerState, holes: tuple[Any, ...]
+    ) -> bool:
         event, shape, places = reader
         if self.watch:
             self._report(seat, shape, holes)
         return self.fire(frame, layer, event, seat.peer, None, places, holes)
 
-    def _report(self, seat: Seat, shape: MessageShape, holes: tuple[Any, ...]) -> None:
-        self.effects.append(Heard(seat.number, shape.name, dict(zip(shape.holes, holes, strict=True))))
+    def _report(self, seat: PeerState, shape: MessageCodec, holes: tuple[Any, ...]) -> None:
+        self.effects.append(Received(seat.number, shape.name, dict(zip(shape.holes, holes, strict=True))))
 
-    def overtakes(self, seat: Seat, raw: bytes, urgent: tuple[MessageShape, ...]) -> bool:
+    def overtakes(self, seat: PeerState, raw: bytes, urgent: tuple[MessageCodec, ...]) -> bool:
         """Let a message declared urgent be taken at once, if it is one and somebody lists it now."""
         try:
             value = self.program.codec.decode(raw)
@@ -398,7 +410,7 @@ class Session(Tree):
         names = {shape.name for shape in urgent if shape.read(value) is not None}
         if not names:
             return False
-        for frame, layer in hearing.hearers(self, seat):
+        for frame, layer in routing.hearers(self, seat):
             for reader in layer.readers.get(seat.role, ()):
                 if reader[1].name in names:
                     holes = reader[1].read(value)
@@ -406,23 +418,23 @@ class Session(Tree):
                     self._new_event(fresh=True)
                     if not self._heard(frame, layer, reader, seat, holes):
                         return False
-                    self.settle()
+                    self.run_to_completion()
                     return True
         return False
 
     # -- peers that nobody awaits ------------------------------------------------------------------------------------
 
-    def _take_unawaited(self, seat: Seat, door: Frame | None, kind: str, payload: Any) -> bool:
+    def _take_unawaited(self, seat: PeerState, door: CallFrame | None, kind: str, payload: Any) -> bool:
         """Only an ``always``, or a calling state, that names the peer hears it now; else it waits, or is early."""
-        hearers = list(hearing.hearers(self, seat))
+        hearers = list(routing.hearers(self, seat))
         if kind == LOST:
             if door is not None:
-                inboxes.pop(self, seat)
+                mailbox.pop(self, seat)
                 self._lost(seat, door)
                 return True
             for frame, layer in hearers:
                 if ".closed" in layer.events and frame.host is self.lent_to(seat):
-                    inboxes.pop(self, seat)
+                    mailbox.pop(self, seat)
                     seat.closed_told = True
                     if not self.fire(frame, layer, layer.prefix + ".closed", seat.peer, "closed"):
                         self._fault(frame, ".closed", seat, "closed")
@@ -441,33 +453,33 @@ class Session(Tree):
                 for reader in layer.readers.get(seat.role, ()):
                     holes = reader[1].read(value) if value is not Malformed and self._is_cut_as(reader[1]) else None
                     if holes is not None:
-                        inboxes.pop(self, seat)
+                        mailbox.pop(self, seat)
                         if not self._heard(frame, layer, reader, seat, holes):
                             self._mark(seat, self._refused(reader[1].name, seat))
                         return True
         return self._early(seat, hearers)
 
-    def _fault_unawaited(self, seat: Seat, hearers: list[hearing.Hearer], reason: str) -> bool:
+    def _fault_unawaited(self, seat: PeerState, hearers: list[routing.Hearer], reason: str) -> bool:
         for frame, layer in hearers:
             if ".invalid" in layer.events and frame.host is self.lent_to(seat):
-                inboxes.pop(self, seat)
+                mailbox.pop(self, seat)
                 if not self.fire(frame, layer, layer.prefix + ".invalid", seat.peer, reason):
                     self._fault(frame, ".invalid", seat, reason)
                 return True
         return False
 
-    def _mark(self, seat: Seat, reason: str) -> None:
+    def _mark(self, seat: PeerState, reason: str) -> None:
         """A fault of a peer that nobody awaits meets whoever hears the peer next, before anything new."""
         seat.inbox.insert(0, (FAULT, reason, self.now))
 
-    def _early(self, seat: Seat, hearers: list[hearing.Hearer]) -> bool:
-        policy = hearing.early_policy(self, seat)
+    def _early(self, seat: PeerState, hearers: list[routing.Hearer]) -> bool:
+        policy = routing.early_policy(self, seat)
         if policy == "keep":
             if not seat.noted:
                 seat.noted = True
                 self.effects.append(Note("debug", "a message nobody awaits yet is kept", seat.number))
             return False
-        inboxes.pop(self, seat)
+        mailbox.pop(self, seat)
         if policy == "ignore":
             self.effects.append(Note("info", "a message nobody awaits is ignored", seat.number))
             return True
@@ -477,17 +489,17 @@ class Session(Tree):
 
     # -- faults ------------------------------------------------------------------------------------------------------
 
-    def _fault(self, frame: Frame, event: str, seat: Seat | None, reason: str, why: str = "") -> None:
+    def _fault(self, frame: CallFrame, event: str, seat: PeerState | None, reason: str, why: str = "") -> None:
         """Let the innermost layer that answers do so: from a frame's state outward, within its sign-up if it is one.
 
         With no answer at all a sign-up loses its peer, and any other machine ends the session as failed.
         """
         peer = seat.peer if seat is not None else None
-        boundary = doors.boundary_of(self, frame)
+        boundary = admission.boundary_of(self, frame)
         inner = True
         for holder, layer in layers(frame):
             heard = event in layer.events and (
-                inner or seat is None or hearing.hears(self, holder, layer, seat, held=True)
+                inner or seat is None or routing.hears(self, holder, layer, seat, held=True)
             )
             if heard and self.fire(holder, layer, layer.prefix + event, peer, reason):
                 return
@@ -495,10 +507,10 @@ class Session(Tree):
             if holder is boundary and (layer is holder.table.always or holder.table.always is None):
                 break
         if boundary is not None and boundary.detached:
-            started.fell(self, boundary, f"nobody answers to {event[1:]} of {peer or 'its player'}: {why or reason}")
+            spawning.fail(self, boundary, f"nobody answers to {event[1:]} of {peer or 'its player'}: {why or reason}")
             return
         if boundary is not None:
-            doors.refuse(self, boundary, f"its sign-up ended: {reason}")
+            admission.refuse(self, boundary, f"its sign-up ended: {reason}")
             return
         waited = f"{frame.path} in {frame.node.name} ({frame.node.place})"
         who = f" of {peer}" if peer is not None else ""
@@ -519,14 +531,14 @@ class Session(Tree):
             self._drain()
 
     def _clocks(self) -> Iterator[tuple[float, int, Callable[[], None]]]:
-        for frame in hearing.frames(self):
+        for frame in routing.frames(self):
             if frame.deadline != inf:
                 yield frame.deadline, frame.serial, lambda frame=frame: self._late(frame)  # type: ignore[misc]
             if frame.accepting is not None and frame.accepting.linger != inf:
                 yield (
                     frame.accepting.linger,
                     frame.accepting.linger_serial,
-                    lambda frame=frame: doors.close_door(self, frame),  # type: ignore[misc]
+                    lambda frame=frame: admission.close_door(self, frame),  # type: ignore[misc]
                 )
             for layer, moments in ((frame.node.layer, frame.moments), (frame.table.always, frame.standing)):
                 for moment in moments or ():
@@ -538,20 +550,20 @@ class Session(Tree):
                         ),
                     )
 
-    def _late(self, frame: Frame) -> None:
+    def _late(self, frame: CallFrame) -> None:
         frame.deadline = inf
         node = frame.node
         accept = node.accept
         door = frame.accepting if accept is not None and accept.seats is not None else None
         if accept is not None and door is not None and len(frame.slots[accept.slot]) >= door.low:
-            doors.close_door(self, frame)  # there are enough
+            admission.close_door(self, frame)  # there are enough
             return
         seat = frame.hears[0] if node.kind == WAIT and len(frame.hears) == 1 else None
         if seat is not None:
             self.effects.append(Note("info", f"late: {frame.path} in {node.name} has waited in vain", seat.number))
         self._fault(frame, ".timeout", seat, "late")
 
-    def _moment(self, frame: Frame, layer: Layer, moments: list[Moment], moment: Moment) -> None:
+    def _moment(self, frame: CallFrame, layer: HandlerScope, moments: list[RunningTimer], moment: RunningTimer) -> None:
         if moment.interval is None:
             moments.remove(moment)
         else:
@@ -566,7 +578,7 @@ class Session(Tree):
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
-    def _answered(self, number: int) -> Frame | None:
+    def _answered(self, number: int) -> CallFrame | None:
         frame = self.questions.pop(number, None)
         if frame is None:
             if self.ended is None:
@@ -576,7 +588,9 @@ class Session(Tree):
         self.event_mark = len(self.effects)
         return frame
 
-    def _named(self, reader: Reader, given: Mapping[str, Any]) -> tuple[tuple[Reader, tuple[Any, ...]] | None, str]:
+    def _named(
+        self, reader: MessageHandler, given: Mapping[str, Any]
+    ) -> tuple[tuple[MessageHandler, tuple[Any, ...]] | None, str]:
         """Read an answer of a message's name and its holes, those with a default left out at will; or say why not."""
         shape = reader[1]
         message = self.program.spec.messages[shape.name]
@@ -593,10 +607,10 @@ class Session(Tree):
             return None, f"{shape.name}: {error}"
         return ((reader, holes), "") if holes is not None else (None, f"{shape.name}: it would be read as another")
 
-    def _judge(self, frame: Frame, value: Any) -> None:
+    def _judge(self, frame: CallFrame, value: Any) -> None:
         """Judge a player's answer as a peer's message would be."""
         layer = frame.node.layer
-        found: tuple[Reader, tuple[Any, ...]] | None = None
+        found: tuple[MessageHandler, tuple[Any, ...]] | None = None
         why = "no message is like it"
         match value:
             case (str() as name, Mapping() as given) if name in layer.answers:

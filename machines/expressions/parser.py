@@ -20,9 +20,9 @@ from __future__ import annotations
 from keyword import iskeyword
 from typing import NamedTuple
 
+from machines.expressions.lexer import Token, UnreadableError, out_of_range, tokens
 from machines.expressions.operations import INTEGER_MAX
-from machines.expressions.spelling import MINUS, NOT, POWERS, UNCHAINED, show
-from machines.expressions.tokens import Token, UnreadableError, out_of_range, tokens
+from machines.expressions.unparse import MINUS, NOT, POWERS, UNCHAINED, show
 from machines.model import Attribute, Binary, Call, Constant, Expression, Item, Name, Sequence, Unary
 from machines.problems import Place, Problems
 

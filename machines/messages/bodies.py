@@ -3,7 +3,7 @@
     [place, $id int, {tile: $tile int, x: $x int}]      build((17, 3, 4))  ->  ("place", 17, {"tile": 3, "x": 4})
                                                         read(["place", 17, {"tile": 3, "x": 4}])  ->  (17, 3, 4)
 
-How a body is recognised is in `machines.messages.recognition`, what may stand in a hole in `machines.messages.shapes`.
+How a body is recognised is in `machines.messages.decoding`, what may stand in a hole in `machines.messages.shapes`.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import msgspec
 
 from machines import model
 from machines.messages.compiler import Compiler
-from machines.messages.compounds import Key, KeyedShape, ListShape
-from machines.messages.recognition import Holes, Parse, Read, parser_of, reader_of
+from machines.messages.containers import Key, KeyedShape, ListShape
+from machines.messages.decoding import Holes, Parse, Read, parser_of, reader_of
 from machines.messages.scalars import EnumShape
-from machines.messages.shapes import MISS, Path, Shape
+from machines.messages.shapes import NO_MATCH, Path, Shape
 from machines.messages.templates import TemplateShape
-from machines.model import Body, BodyList, BodyMap, Hole, Message, Text, TypeDeclaration, Verbatim
+from machines.model import Body, BodyList, BodyMap, Field, LiteralBody, Message, Text, TypeDeclaration
 
 _Make = Callable[[tuple[Any, ...]], Any]
 _Joined = Callable[..., Any]  # makes a mapping of values that are given one by one
 
 
-class MessageShape:
+class MessageCodec:
     """How one message is written and recognised.
 
     ``holes`` are their names in the order written. ``read(value)`` returns the frozen values of the holes in that
@@ -36,7 +36,7 @@ class MessageShape:
     ``shapes`` is what the value as a whole must be, one for each body.
 
     The quick ways: ``pack(values)`` is ``build`` for a value that is only to be encoded as JSON, mappings as structs.
-    ``parse``, if there is one, is ``read`` for JSON text: see `machines.messages.recognition.parser_of`.
+    ``parse``, if there is one, is ``read`` for JSON text: see `machines.messages.decoding.parser_of`.
     """
 
     __slots__ = ("build", "holes", "name", "pack", "parse", "read", "shapes")
@@ -59,7 +59,7 @@ class MessageShape:
 
     def why_not(self, value: Any) -> str:
         """Return what keeps a value from being this message, in the body that it comes closest to; for people."""
-        faults = [shape.fault(value, ()) for shape in self.shapes if shape.take(value) is MISS]
+        faults = [shape.fault(value, ()) for shape in self.shapes if shape.take(value) is NO_MATCH]
         if len(faults) < len(self.shapes):
             return f"it is {self.name}"
         return str(max(faults, key=lambda fault: len(fault.path)))
@@ -81,9 +81,9 @@ class MessageShape:
         return {**schema, "$defs": definitions} if definitions else schema
 
 
-def compile_message(message: Message, types: Mapping[str, TypeDeclaration]) -> MessageShape:
-    """Return the shape of a message that `machines.messages.typecheck` found nothing wrong with."""
-    return MessageShape(message, types)
+def compile_message(message: Message, types: Mapping[str, TypeDeclaration]) -> MessageCodec:
+    """Return the shape of a message that `machines.messages.well_formed` found nothing wrong with."""
+    return MessageCodec(message, types)
 
 
 def _first_of(readers: Sequence[Read]) -> Read:
@@ -107,9 +107,9 @@ class _Compiled:
 
     def _shape(self, body: Body) -> Shape:
         match body:
-            case Hole():
+            case Field():
                 return self._compiler.shape(body.type)
-            case Verbatim(value):
+            case LiteralBody(value):
                 return EnumShape([value])
             case Text():
                 return self._template(body)
@@ -120,7 +120,7 @@ class _Compiled:
 
     def _key(self, name: str, body: Body) -> Key:
         shape = self._shape(body)
-        if isinstance(body, Hole) and body.optional:
+        if isinstance(body, Field) and body.optional:
             return Key(name, shape, True, shape.freeze(body.default))
         return Key(name, shape, False, None)
 
@@ -161,7 +161,7 @@ class _Compiled:
                 return constant
             found = [take(value) for take, value in zip(takes, values, strict=True)]
             for index, taken in enumerate(found):
-                if taken is MISS:
+                if taken is NO_MATCH:
                     raise shapes[index].fault(values[index], places[index])
             return make((*found, *constants))
 
@@ -170,11 +170,11 @@ class _Compiled:
     def _make(self, body: Body, path: Path, literals: list[Any], joined: Callable[[Sequence[str]], _Joined]) -> _Make:
         """Return the closure that puts values into a body. It is given those of the holes, then the literals."""
         match body:
-            case Hole() | Verbatim():
+            case Field() | LiteralBody():
                 return itemgetter(self._index(body, literals))
             case Text(parts):
                 template = self._template(body)
-                slots = [self.slots[part.name] for part in parts if isinstance(part, Hole)]
+                slots = [self.slots[part.name] for part in parts if isinstance(part, Field)]
                 return lambda values: template.write([values[slot] for slot in slots], path)
             case BodyList(items):
                 return self._make_all([(index, item) for index, item in enumerate(items)], path, literals, joined)
@@ -190,14 +190,14 @@ class _Compiled:
         literals: list[Any],
         joined: Callable[[Sequence[str]], _Joined],
     ) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-        flat = [body for _, body in parts if isinstance(body, Hole | Verbatim)]
+        flat = [body for _, body in parts if isinstance(body, Field | LiteralBody)]
         if len(flat) == len(parts) > 1:
             return itemgetter(*[self._index(body, literals) for body in flat])
         makes = [self._make(body, (*path, key), literals, joined) for key, body in parts]
         return lambda values: tuple([make(values) for make in makes])
 
-    def _index(self, body: Hole | Verbatim, literals: list[Any]) -> int:
-        if isinstance(body, Hole):
+    def _index(self, body: Field | LiteralBody, literals: list[Any]) -> int:
+        if isinstance(body, Field):
             return self.slots[body.name]
         literals.append(body.value)
         return len(self.slots) + len(literals) - 1
@@ -219,7 +219,7 @@ def _struct(names: Sequence[str]) -> _Joined:
 def _holder(shapes: Sequence[Shape]) -> type[msgspec.Struct] | None:
     """Return the struct into which msgspec freezes the values of all holes, None if it cannot."""
     natives = [shape.native() for shape in shapes]
-    if MISS in natives or len(natives) < 2:
+    if NO_MATCH in natives or len(natives) < 2:
         return None
     # A struct keeps its compiled type; given the bare type, msgspec.convert would compile it for each message.
     fields = [(f"f{index}", native) for index, native in enumerate(natives)]
@@ -229,15 +229,15 @@ def _holder(shapes: Sequence[Shape]) -> type[msgspec.Struct] | None:
 def _paths(body: Body, path: Path) -> Iterator[Path]:
     """Yield where each hole stands in the value, in the order written."""
     match body:
-        case Hole():
+        case Field():
             yield path
         case Text(parts):
-            yield from (path for part in parts if isinstance(part, Hole))
+            yield from (path for part in parts if isinstance(part, Field))
         case BodyList(items):
             for index, item in enumerate(items):
                 yield from _paths(item, (*path, index))
         case BodyMap(pairs):
             for name, item in pairs:
                 yield from _paths(item, (*path, name))
-        case Verbatim():
+        case LiteralBody():
             pass

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from machines import model
-from machines.messages.compounds import Key, KeyedShape, ListShape, MapShape, RepeatShape, UnionShape
+from machines.messages.containers import Key, KeyedShape, ListShape, MapShape, RepeatShape, UnionShape
 from machines.messages.scalars import AnyShape, BoolShape, EnumShape, IntShape, NumberShape, TextShape
 from machines.messages.shapes import Shape
 from machines.model import Type, TypeDeclaration
@@ -14,7 +14,7 @@ from machines.model import Type, TypeDeclaration
 def compile_type(type_: Type, types: Mapping[str, TypeDeclaration]) -> Shape:
     """Return the shape of a type whose names are all declared in ``types`` and which does not hold itself.
 
-    Both are seen to by `machines.messages.typecheck`. A declared type's shape is made once for each call.
+    Both are seen to by `machines.messages.well_formed`. A declared type's shape is made once for each call.
     """
     return Compiler(types).shape(type_)
 
@@ -53,11 +53,11 @@ class Compiler:
                 return IntShape(low, high)
             case model.Pattern(regex):
                 return TextShape(regex)
-            case model.Exactly(items):
+            case model.TupleType(items):
                 return ListShape([self.shape(item) for item in items])
-            case model.Repeated(item, low, high):
+            case model.ListType(item, low, high):
                 return RepeatShape(self.shape(item), low, high)
-            case model.Keyed(fields):
+            case model.ObjectType(fields):
                 return KeyedShape([self._key(field) for field in fields])
             case model.MapOf(key, value):
                 return MapShape(self.shape(key), self.shape(value))
@@ -66,7 +66,7 @@ class Compiler:
             case model.Named():
                 return self.shape(type_)
 
-    def _key(self, field: model.Field) -> Key:
+    def _key(self, field: model.Key) -> Key:
         shape = self.shape(field.type)
         return Key(field.name, shape, field.optional, shape.freeze(field.default) if field.optional else None)
 

@@ -14,10 +14,10 @@ from itertools import islice
 from typing import Any
 
 from machines.messages.automata import ENDLESS, Automaton, TooLargeError, Work, included, shared_text
-from machines.messages.bodies import MessageShape
-from machines.messages.compounds import KeyedShape, ListShape, MapShape, RepeatShape, UnionShape
+from machines.messages.bodies import MessageCodec
+from machines.messages.containers import KeyedShape, ListShape, MapShape, RepeatShape, UnionShape
 from machines.messages.scalars import AnyShape, BoolShape, EnumShape, IntShape, NumberShape
-from machines.messages.shapes import MISS, Shape
+from machines.messages.shapes import NO_MATCH, Shape
 from machines.values import Record
 
 LISTED_MAX = 1_000  # So many whole numbers are tried one by one.
@@ -40,7 +40,7 @@ class Overlap:
         return json.dumps(self.value, ensure_ascii=False)
 
 
-def overlap(a: MessageShape | Shape, b: MessageShape | Shape, work: Work = ENDLESS) -> Overlap | None:
+def overlap(a: MessageCodec | Shape, b: MessageCodec | Shape, work: Work = ENDLESS) -> Overlap | None:
     """Return a value that fits both, None if there is none; one that is not certain if no ``work`` is left."""
     try:
         return _best(_meet(one, other, work) for one in _shapes(a) for other in _shapes(b))
@@ -48,7 +48,7 @@ def overlap(a: MessageShape | Shape, b: MessageShape | Shape, work: Work = ENDLE
         return Overlap(_shapes(a)[0].example(), certain=False)
 
 
-def narrower(a: MessageShape | Shape, b: MessageShape | Shape, work: Work = ENDLESS) -> bool:
+def narrower(a: MessageCodec | Shape, b: MessageCodec | Shape, work: Work = ENDLESS) -> bool:
     """Return whether all that fits ``a`` fits ``b``, and something else fits ``b`` too.
 
     It is false if either could not be shown; that a union holds another value only because of several of its members
@@ -61,16 +61,16 @@ def narrower(a: MessageShape | Shape, b: MessageShape | Shape, work: Work = ENDL
     except TooLargeError:
         return False
     tried = (value for shape in outside for value in islice(shape.samples(), TRIED_MAX))
-    return any(all(shape.take(value) is MISS for shape in inside) for value in tried)
+    return any(all(shape.take(value) is NO_MATCH for shape in inside) for value in tried)
 
 
-def fits_within(a: MessageShape | Shape, b: MessageShape | Shape, work: Work = ENDLESS) -> bool:
+def fits_within(a: MessageCodec | Shape, b: MessageCodec | Shape, work: Work = ENDLESS) -> bool:
     """Return whether all that is written as ``a``, in its own body, is shown to fit ``b``."""
     return _within_any(_shapes(a)[0], _shapes(b), work)
 
 
-def _shapes(of: MessageShape | Shape) -> tuple[Shape, ...]:
-    return of.shapes if isinstance(of, MessageShape) else (of,)
+def _shapes(of: MessageCodec | Shape) -> tuple[Shape, ...]:
+    return of.shapes if isinstance(of, MessageCodec) else (of,)
 
 
 def _best(found: Iterable[Overlap | None]) -> Overlap | None:
@@ -99,9 +99,9 @@ def _meet(a: Shape, b: Shape, work: Work) -> Overlap | None:
         if isinstance(one, EnumShape | BoolShape):
             values = one.values if isinstance(one, EnumShape) else (True, False)
             work.spend(len(values))
-            fits = (value for value in values if other.take(value) is not MISS)
-            found = next(fits, MISS)
-            if found is not MISS:
+            fits = (value for value in values if other.take(value) is not NO_MATCH)
+            found = next(fits, NO_MATCH)
+            if found is not NO_MATCH:
                 return Overlap(found)
             if not (isinstance(one, EnumShape) and one.loose):
                 return None
@@ -135,7 +135,7 @@ def _meet_texts(a: Shape, b: Shape, work: Work) -> Overlap | None:
     if text is None:
         return None
     # The automaton of a number in a text knows no range: what it found may be none after all.
-    return Overlap(text, certain=a.take(text) is not MISS and b.take(text) is not MISS)
+    return Overlap(text, certain=a.take(text) is not NO_MATCH and b.take(text) is not NO_MATCH)
 
 
 def _meet_lists(a: Shape, b: Shape, work: Work) -> Overlap | None:
@@ -201,7 +201,7 @@ def _values(shape: Shape) -> Mapping[str, Shape]:
 def _value(shape: Shape, values: Mapping[str, Shape], name: str) -> Shape | None:
     """Return what the value of a key must be, None if there can be no such key; ``values`` are `_values` of it."""
     if isinstance(shape, MapShape):
-        return shape.value if shape.key.take(name) is not MISS else None
+        return shape.value if shape.key.take(name) is not NO_MATCH else None
     return values.get(name)
 
 
@@ -224,7 +224,7 @@ def _within(a: Shape, b: Shape, work: Work) -> bool:
     values = _finite(a)
     if values is not None:
         work.spend(len(values))
-        return all(b.take(value) is not MISS for value in values)
+        return all(b.take(value) is not NO_MATCH for value in values)
     if isinstance(b, UnionShape):
         return _within_any(a, b.members, work)
     if isinstance(a, UnionShape):

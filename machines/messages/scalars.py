@@ -17,8 +17,8 @@ from typing import Annotated, Any, Literal, Union
 import msgspec
 
 from machines.messages.automata import EVERY, Automaton, Builder, Stretches, exactly, several
-from machines.messages.patterns import anchored, automaton, escaped, matcher
-from machines.messages.shapes import MISS, SAMPLES_MAX, Shape, kind_of
+from machines.messages.regex import anchored, automaton, escaped, matcher
+from machines.messages.shapes import NO_MATCH, SAMPLES_MAX, Shape, kind_of
 from machines.values import DEPTH_MAX, Record
 
 INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
@@ -58,24 +58,24 @@ def _take_any(value: Any, depth: int = 0) -> Any:
     if isinstance(value, str):
         return str.__str__(value)
     if depth >= DEPTH_MAX:
-        return MISS
+        return NO_MATCH
     if isinstance(value, list | tuple):
         items = []
         for item in value:
             taken = _take_any(item, depth + 1)
-            if taken is MISS:
-                return MISS
+            if taken is NO_MATCH:
+                return NO_MATCH
             items.append(taken)
         return tuple(items)
     if isinstance(value, Mapping):
         found = {}
         for key, item in value.items():
             taken = _take_any(item, depth + 1)
-            if taken is MISS or not isinstance(key, str):
-                return MISS
+            if taken is NO_MATCH or not isinstance(key, str):
+                return NO_MATCH
             found[str.__str__(key)] = taken
         return Record(found)
-    return MISS
+    return NO_MATCH
 
 
 class IntShape(Shape):
@@ -88,13 +88,13 @@ class IntShape(Shape):
 
         def take(value: Any) -> Any:
             if value.__class__ is int:
-                return value if low <= value <= high else MISS
+                return value if low <= value <= high else NO_MATCH
             if isinstance(value, bool):
-                return MISS
+                return NO_MATCH
             if (isinstance(value, float) and value.is_integer()) or isinstance(value, int):
                 whole = int(value)
-                return whole if low <= whole <= high else MISS
-            return MISS
+                return whole if low <= whole <= high else NO_MATCH
+            return NO_MATCH
 
         self.take = take
 
@@ -141,12 +141,12 @@ class NumberShape(Shape):
 
 def _take_number(value: Any) -> Any:
     if isinstance(value, bool):
-        return MISS
+        return NO_MATCH
     if isinstance(value, int):
-        return int(value) if INT_MIN <= value <= INT_MAX else MISS
+        return int(value) if INT_MIN <= value <= INT_MAX else NO_MATCH
     if isinstance(value, float):
-        return float(value) if -FLOAT_MAX <= value <= FLOAT_MAX else MISS
-    return MISS
+        return float(value) if -FLOAT_MAX <= value <= FLOAT_MAX else NO_MATCH
+    return NO_MATCH
 
 
 class BoolShape(Shape):
@@ -155,7 +155,7 @@ class BoolShape(Shape):
     kinds = frozenset({"bool"})
 
     def __init__(self) -> None:
-        self.take = lambda value: value if value is True or value is False else MISS
+        self.take = lambda value: value if value is True or value is False else NO_MATCH
 
     def _written(self) -> str:
         return "bool"
@@ -185,14 +185,14 @@ class TextShape(Shape):
             def take(value: Any) -> Any:
                 if value.__class__ is str:
                     return value
-                return str.__str__(value) if isinstance(value, str) else MISS
+                return str.__str__(value) if isinstance(value, str) else NO_MATCH
         else:
             matches = matcher(regex)
 
             def take(value: Any) -> Any:
                 if value.__class__ is str:
-                    return value if matches(value) else MISS
-                return take(str.__str__(value)) if isinstance(value, str) else MISS
+                    return value if matches(value) else NO_MATCH
+                return take(str.__str__(value)) if isinstance(value, str) else NO_MATCH
 
         self.take = take
 
@@ -213,7 +213,7 @@ class TextShape(Shape):
         return _every_text() if self.regex is None else automaton(self.regex)
 
     def _native(self) -> Any:
-        return str if self.regex is None else MISS
+        return str if self.regex is None else NO_MATCH
 
     def _schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
         return {"type": "string"} if self.regex is None else {"type": "string", "pattern": anchored(self.regex)}
@@ -238,13 +238,13 @@ class EnumShape(Shape):
 
         def take(value: Any) -> Any:
             if isinstance(value, str):
-                return texts.get(folded(value) if loose else value, MISS)
+                return texts.get(folded(value) if loose else value, NO_MATCH)
             if value is None or isinstance(value, bool):
-                return words.get(value, MISS)
-            return numbers.get(value, MISS) if isinstance(value, int | float) else MISS
+                return words.get(value, NO_MATCH)
+            return numbers.get(value, NO_MATCH) if isinstance(value, int | float) else NO_MATCH
 
         def take_text(value: Any) -> Any:
-            return texts.get(value, MISS) if isinstance(value, str) else MISS
+            return texts.get(value, NO_MATCH) if isinstance(value, str) else NO_MATCH
 
         self.take = take_text if not loose and len(texts) == len(self.values) else take
 
@@ -278,7 +278,7 @@ class EnumShape(Shape):
         if self.values == (None,):
             return type(None)
         whole_or_text = all(type(value) is str or type(value) is int for value in self.values)
-        return Literal[self.values] if whole_or_text and not self.loose else MISS
+        return Literal[self.values] if whole_or_text and not self.loose else NO_MATCH
 
     def _schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
         if not self.loose:

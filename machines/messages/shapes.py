@@ -5,7 +5,7 @@ raised on that way, so that trying one message after another stays cheap; why a 
 afterwards, by `Shape.fault`, and only when somebody asks.
 
     `machines.messages.scalars`     numbers, texts, enumerations, any
-    `machines.messages.compounds`   lists, mappings, unions
+    `machines.messages.containers`   lists, mappings, unions
     `machines.messages.templates`   texts with holes
 """
 
@@ -36,7 +36,7 @@ class _Miss:
         return "MISS"
 
 
-MISS: Any = _Miss()
+NO_MATCH: Any = _Miss()
 
 
 class Mismatch(Exception):  # noqa: N818 - a value that does not fit is everyday business, not a failure of ours
@@ -103,7 +103,7 @@ class Shape(ABC):
             Mismatch: the value does not fit.
         """
         taken = self.take(value)
-        if taken is MISS:
+        if taken is NO_MATCH:
             raise self.fault(value, ())
         return taken
 
@@ -172,7 +172,7 @@ class Shape(ABC):
         return None
 
     def _native(self) -> Any:
-        return MISS
+        return NO_MATCH
 
 
 def kind_of(value: Any) -> str:

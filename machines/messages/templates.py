@@ -16,9 +16,9 @@ from itertools import islice
 from typing import Any
 
 from machines.messages.automata import Automaton, Builder, TooLargeError, both, exactly, outside, shortest, up_to
-from machines.messages.patterns import anchored, automaton, bare, escaped
+from machines.messages.regex import anchored, automaton, bare, escaped
 from machines.messages.scalars import INT_MAX, INT_MIN, BoolShape, EnumShape, IntShape, NumberShape, TextShape
-from machines.messages.shapes import MISS, SAMPLES_MAX, Mismatch, Path, Shape, shown
+from machines.messages.shapes import NO_MATCH, SAMPLES_MAX, Mismatch, Path, Shape, shown
 
 # Our own patterns, without choices that could make `re` go back.
 _WHOLE_REGEX = "0|-?[1-9][0-9]*"
@@ -49,7 +49,7 @@ class TextHole:
     def read(self, text: str) -> Any:
         """Return the frozen value that a stretch of text stands for, or MISS."""
         if "\n" in text or "\r" in text:
-            return MISS
+            return NO_MATCH
         return self._parse(text)
 
     def write(self, value: Any, path: Path) -> str:
@@ -76,7 +76,7 @@ class TextHole:
         for value in (*islice(self.shape.samples(), SAMPLES_MAX), *found):
             try:
                 value = self.shape.take(value)
-                readable = value is not MISS and self.read(self.write(value, ())) == value
+                readable = value is not NO_MATCH and self.read(self.write(value, ())) == value
             except Mismatch:
                 continue
             if readable:
@@ -127,9 +127,11 @@ def _parser(shape: Shape) -> Callable[[str], Any]:
     """Return what turns the text of a hole into its frozen value, or MISS."""
     take = shape.take
     if isinstance(shape, IntShape):
-        return lambda text: take(int(text)) if len(text) <= _WHOLE_CHARACTERS_MAX and _WHOLE.fullmatch(text) else MISS
+        return lambda text: (
+            take(int(text)) if len(text) <= _WHOLE_CHARACTERS_MAX and _WHOLE.fullmatch(text) else NO_MATCH
+        )
     if isinstance(shape, BoolShape):
-        return lambda text: _WORDS.get(text, MISS)
+        return lambda text: _WORDS.get(text, NO_MATCH)
     if isinstance(shape, NumberShape):
         return _parse_number
     return take
@@ -137,12 +139,12 @@ def _parser(shape: Shape) -> Callable[[str], Any]:
 
 def _parse_number(text: str) -> Any:
     if not _NUMBER.fullmatch(text):
-        return MISS
+        return NO_MATCH
     if any(character in text for character in ".eE"):
         value = float(text)
-        return value if abs(value) != float("inf") else MISS
+        return value if abs(value) != float("inf") else NO_MATCH
     whole = int(text) if len(text) <= _WHOLE_CHARACTERS_MAX else INT_MAX + 1
-    return whole if INT_MIN <= whole <= INT_MAX else MISS
+    return whole if INT_MIN <= whole <= INT_MAX else NO_MATCH
 
 
 class TemplateShape(Shape):
@@ -164,7 +166,7 @@ class TemplateShape(Shape):
         scan = self.scan
 
         def take(value: Any) -> Any:
-            return str.__str__(value) if isinstance(value, str) and scan(value) is not None else MISS
+            return str.__str__(value) if isinstance(value, str) and scan(value) is not None else NO_MATCH
 
         self.take = take
 
@@ -176,8 +178,8 @@ class TemplateShape(Shape):
         values = []
         for hole in self.holes:
             end = text.find(hole.until, at) if hole.until else len(text)
-            value = hole.read(text[at:end]) if end >= 0 else MISS
-            if value is MISS:
+            value = hole.read(text[at:end]) if end >= 0 else NO_MATCH
+            if value is NO_MATCH:
                 return None
             values.append(value)
             at = end + len(hole.until)

@@ -22,16 +22,16 @@ tell. The problems:
 from __future__ import annotations
 
 from machines.messages.automata import Work
-from machines.messages.bodies import MessageShape, compile_message
+from machines.messages.bodies import MessageCodec, compile_message
 from machines.messages.compiler import compile_type
-from machines.messages.notation import parse_body, parse_inline_type, parse_type
 from machines.messages.overlap import Overlap, narrower, overlap
-from machines.messages.shapes import MISS, Mismatch, Shape
-from machines.messages.typecheck import check_message, check_names, check_types
+from machines.messages.shapes import NO_MATCH, Mismatch, Shape
+from machines.messages.syntax import parse_body, parse_inline_type, parse_type
+from machines.messages.well_formed import check_message, check_names, check_types
 
 __all__ = [
-    "MISS",
-    "MessageShape",
+    "NO_MATCH",
+    "MessageCodec",
     "Mismatch",
     "Overlap",
     "Shape",

@@ -21,8 +21,8 @@ import msgspec
 
 from machines.messages.scalars import INT_MAX, INT_MIN
 from machines.messages.shapes import Mismatch, shown
-from machines.model import Frame, Wire
-from machines.wire.frames import Cut, packer
+from machines.model import CompositeFrame, Wire
+from machines.wire.composite_framing import Cut, packer
 from machines.wire.framing import make_framer
 
 _ALL_ZEROS: Final = bytes.maketrans(b"123456789", b"0" * 9)
@@ -51,7 +51,7 @@ class Codec:
 
     __slots__ = ("decode", "encode", "pack", "packs")
 
-    def __init__(self, wire: Wire, frames: Mapping[str, Frame] = {}) -> None:
+    def __init__(self, wire: Wire, frames: Mapping[str, CompositeFrame] = {}) -> None:
         text = wire.framing == "text"
         self.decode: Callable[[bytes], Any] = _decode_text if text else _decoder(wire.depth_max, wire.digits_max)
         if frames:

@@ -73,7 +73,7 @@ class Framer(Protocol):
             FrameError: a message is too long or too deep, announces too great a length, or can't begin like this.
         """
 
-    def glance(self, chunk: bytes) -> bytes | None:
+    def try_single_message(self, chunk: bytes) -> bytes | None:
         """Return the payload of a chunk that looks like just one whole message, while nothing else waits, or None.
 
         The chunk is not taken in. Under ``json`` it is one message for certain only if it can also be decoded.
@@ -148,8 +148,8 @@ class JsonFramer:
         elif self._error is None:
             self._chunk = chunk
 
-    def glance(self, chunk: bytes) -> bytes | None:
-        """Return a chunk that may be the only payload, a newline after it left in place; see `Framer.glance`."""
+    def try_single_message(self, chunk: bytes) -> bytes | None:
+        """Return a chunk that may be the only payload, a newline after it left in place; see `Framer.try_single_message`."""
         if self._chunk or self._buffer or self._error is not None or not 1 < len(chunk) <= self._bytes_max:
             return None
         return chunk if chunk[0] in _PAIRS else None  # others, such as numbers, may go on in the next chunk
@@ -335,8 +335,8 @@ class LineFramer:
             self._buffer = bytearray(self._buffer)
         self._buffer += chunk
 
-    def glance(self, chunk: bytes) -> bytes | None:
-        """Return the only line of a chunk; see `Framer.glance`."""
+    def try_single_message(self, chunk: bytes) -> bytes | None:
+        """Return the only line of a chunk; see `Framer.try_single_message`."""
         last = len(chunk) - 1
         if self._buffer or self._error is not None or last > self._bytes_max or chunk.find(b"\n") != last:
             return None
@@ -414,8 +414,8 @@ class LengthFramer:
         if self._error is None:
             self._buffer += chunk
 
-    def glance(self, chunk: bytes) -> bytes | None:
-        """Return the only payload of a chunk; see `Framer.glance`."""
+    def try_single_message(self, chunk: bytes) -> bytes | None:
+        """Return the only payload of a chunk; see `Framer.try_single_message`."""
         size = len(chunk) - LENGTH.size
         if self._buffer or self._error is not None or not 0 <= size <= self._bytes_max:
             return None

@@ -11,13 +11,18 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from machines.checks.accepted import Allowed, in_vain, part
-from machines.checks.checker import judge
-from machines.exploring.findings import Verdict
-from machines.library import RulesError, SpecNotFound, load, rules_modules
+from machines.checks.checker import check_with_suppressions
+from machines.checks.suppressions import Allowed, split_suppressed, unused_suppressions
+from machines.loader import RulesError, SpecNotFound, load, rules_modules
 from machines.model import Spec
 from machines.problems import SpecError
-from runtime.commands.exploring import (
+from machines.verification.verdict import Verdict
+from runtime.commands.exit_codes import OK, PROBLEMS, UNDETERMINED, CommandError
+from runtime.commands.games import Baseline, GamesOption, Longer, Plan, Record
+from runtime.commands.options import Json, Rules, SpecName, are_modules, is_spec
+from runtime.commands.output import note, put
+from runtime.commands.reports import Format, Report, ReportedProblem, as_json, as_junit, as_sarif, text_lines
+from runtime.commands.verification import (
     CLIENTS,
     LIMIT,
     QUEUE,
@@ -29,14 +34,9 @@ from runtime.commands.exploring import (
     explored,
     shown_runs,
 )
-from runtime.commands.faults import OK, PROBLEMS, UNDETERMINED, CommandError
-from runtime.commands.games import Baseline, GamesOption, Longer, Plan, Record
-from runtime.commands.options import Json, Rules, SpecName, are_modules, is_spec
-from runtime.commands.output import note, put
-from runtime.commands.reports import Format, Report, Told, as_json, as_junit, as_sarif, text_lines
 from runtime.commands.watch import Draw, Watch, folder_for
 from runtime.commands.watch import watch as watched
-from runtime.escaping import harmless
+from runtime.terminal_text import escape_control_characters
 
 FormatOption = Annotated[
     Format, Parameter(name="--format", help="How it is told, text if left out; --json is --format json.")
@@ -107,7 +107,7 @@ def check(
             if output is None:
                 _print(text_lines(report, charts=charts))
             else:
-                lines += [harmless(line) for _, line in text_lines(report, charts=charts)]
+                lines += [escape_control_characters(line) for _, line in text_lines(report, charts=charts)]
             for line in report.verdict.summary() if report.verdict is not None else ():
                 note(f"{name}: {line}")
             for line in report.notes:
@@ -132,15 +132,15 @@ def _checked(name: str, rules: list[str], bounds: Bounds, plan: Plan) -> Report:
         is_spec(name)
         spec = load(name, rules=rules)
         modules = rules_modules(spec, rules)
-        problems, allowed = judge(spec, modules)
+        problems, allowed = check_with_suppressions(spec, modules)
     except (SpecNotFound, RulesError) as error:
         return Report(name, error=str(error))
     except SpecError as error:
-        return Report(name, tuple(map(Told, error.problems)))
-    accepted = tuple(Told(one.problem, reason=one.by.reason) for one in allowed)
+        return Report(name, tuple(map(ReportedProblem, error.problems)))
+    accepted = tuple(ReportedProblem(one.problem, reason=one.by.reason) for one in allowed)
     if problems:
         runs = shown_runs(spec, rules, problems, bounds)
-        told = tuple(Told(problem, run=runs.runs.get(problem)) for problem in problems)
+        told = tuple(ReportedProblem(problem, run=runs.runs.get(problem)) for problem in problems)
         return Report(name, told, accepted, notes=runs.notes)
     report = Report(name, accepted=accepted)
     if bounds.clients:
@@ -149,22 +149,22 @@ def _checked(name: str, rules: list[str], bounds: Bounds, plan: Plan) -> Report:
 
 
 def _with_verdict(
-    name: str, spec: Spec, allowed: list[Allowed], accepted: tuple[Told, ...], verdict: Verdict
+    name: str, spec: Spec, allowed: list[Allowed], accepted: tuple[ReportedProblem, ...], verdict: Verdict
 ) -> Report:
     """Return the report of an exploration: what the spec accepts of its findings is listed apart."""
-    told: list[Told] = []
+    told: list[ReportedProblem] = []
     left = []
     for finding in verdict.findings:
         problem = finding.problem(spec.place)
-        _, by = part(spec, [problem])
+        _, by = split_suppressed(spec, [problem])
         if by:
             allowed = [*allowed, *by]
-            accepted = (*accepted, Told(problem, finding, by[0].by.reason))
+            accepted = (*accepted, ReportedProblem(problem, finding, by[0].by.reason))
         else:
-            told.append(Told(problem, finding))
+            told.append(ReportedProblem(problem, finding))
             left.append(finding)
     if not verdict.beyond:  # else it may be there, only further on
-        told += map(Told, in_vain(spec, allowed, lambda code: code.startswith("A5")))
+        told += map(ReportedProblem, unused_suppressions(spec, allowed, lambda code: code.startswith("A5")))
     return Report(name, tuple(told), accepted, replace(verdict, findings=tuple(left)))
 
 
@@ -179,7 +179,7 @@ def _print(lines: Iterable[tuple[str, str]]) -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     for style, line in lines:
-        console.print(Text(harmless(line), style=_STYLES.get(style, "")))
+        console.print(Text(escape_control_characters(line), style=_STYLES.get(style, "")))
 
 
 def _written(form: Format, reports: list[Report]) -> str:

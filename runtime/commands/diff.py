@@ -8,15 +8,18 @@ from typing import Annotated, Any, Final
 from cyclopts import Parameter
 
 from machines.checks.checker import check as problems_of
-from machines.exploring.comparing import compare, mixed
-from machines.exploring.findings import PROVED, REFUTED, Verdict
-from machines.exploring.outline import is_renamed
-from machines.exploring.promises import PromiseError, promises_for
-from machines.exploring.replaying import confirmed
-from machines.library import load, rules_modules
+from machines.loader import load, rules_modules
 from machines.model import Spec
 from machines.problems import SpecError
-from runtime.commands.exploring import (
+from machines.verification.abstract.role_info import is_renamed
+from machines.verification.compatibility import compare, mixed
+from machines.verification.contracts import PromiseError, promises_for
+from machines.verification.counterexamples.replay import confirmed
+from machines.verification.verdict import PROVED, REFUTED, Verdict
+from runtime.commands.exit_codes import OK, PROBLEMS, UNDETERMINED, CommandError
+from runtime.commands.options import Json, Rules, are_modules, is_spec
+from runtime.commands.output import note, put, put_json
+from runtime.commands.verification import (
     CLIENTS,
     LIMIT,
     QUEUE,
@@ -28,9 +31,6 @@ from runtime.commands.exploring import (
     seldom_collected,
     shown,
 )
-from runtime.commands.faults import OK, PROBLEMS, UNDETERMINED, CommandError
-from runtime.commands.options import Json, Rules, are_modules, is_spec
-from runtime.commands.output import note, put, put_json
 
 Old = Annotated[str, Parameter(help="The version before: the name of a shipped spec, or a path.")]
 PAIRS: Final = ("a new server with old clients", "an old server with new clients")

@@ -11,20 +11,20 @@ from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from diagrams.album import album
-from diagrams.documents.facts import document
-from diagrams.documents.filling import FillError, filled
+from diagrams.catalogue import album
+from diagrams.documents.builder import document
+from diagrams.documents.embed import FillError, filled
+from diagrams.documents.html import page, without_pictures
 from diagrams.documents.index import index
 from diagrams.documents.markdown import markdown
-from diagrams.documents.page import page, without_pictures
 from diagrams.documents.schemas import asyncapi, json_schema
-from diagrams.labels import stem
-from diagrams.pictures import PictureError, render
-from machines.library import SpecNotFound, shipped
+from diagrams.rendering.labels import stem
+from diagrams.rendering.render import PictureError, render
+from machines.loader import SpecNotFound, shipped
 from machines.model import Spec
 from machines.problems import SpecError
 from runtime.commands.draw import words
-from runtime.commands.faults import FAILED, OK, CommandError
+from runtime.commands.exit_codes import FAILED, OK, CommandError
 from runtime.commands.options import Json, Rules, SpecName, are_modules, looked_at
 from runtime.commands.output import put, put_json
 

@@ -18,7 +18,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from runtime.cli import OURS, foreign_packages
-from runtime.commands.faults import FAILED, OK
+from runtime.commands.exit_codes import FAILED, OK
 from runtime.commands.output import put, table
 
 PYTHON_MIN = (3, 11)
@@ -92,7 +92,7 @@ def _packages() -> Iterator[Finding]:
 
 def _graphviz() -> Iterator[Finding]:
     try:
-        from diagrams.pictures import PictureError, render
+        from diagrams.rendering.render import PictureError, render
     except ImportError as error:
         yield Finding("pictures", False, str(error), "see above")
         return

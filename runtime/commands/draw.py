@@ -8,17 +8,17 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from diagrams.album import FORMATS, Drawing, Kind, album, scenario_forms
-from diagrams.coverage import Coverage, painted
-from diagrams.labels import distinct, stem
-from diagrams.pictures import PictureError, stale, write
+from diagrams.catalogue import FORMATS, Drawing, Kind, album, scenario_forms
+from diagrams.rendering.labels import distinct, stem
+from diagrams.rendering.render import PictureError, stale, write
 from diagrams.sequences.dot import scenario_dot
-from diagrams.states import dot, stems
-from diagrams.tracing import flow
-from machines.library import shipped
+from diagrams.states.builder import flow
+from diagrams.states.coverage import Coverage, painted
+from diagrams.states.dot import dot, stems
+from machines.loader import shipped
 from machines.model import Spec
 from machines.problems import near
-from runtime.commands.faults import FAILED, OK, CommandError
+from runtime.commands.exit_codes import FAILED, OK, CommandError
 from runtime.commands.options import Json, Rules, SpecName, are_modules, looked_at
 from runtime.commands.output import note, put, put_json
 from runtime.recording import Run, recorded

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from machines.manual import FRAMES, Example, Page
 from machines.problems import near
-from runtime.commands.faults import OK, CommandError
+from runtime.commands.exit_codes import OK, CommandError
 from runtime.commands.options import Json
 from runtime.commands.output import put, put_json, table
 from runtime.manual import pages

@@ -10,13 +10,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from machines.checks.accepted import in_vain, part
+from machines.checks.suppressions import split_suppressed, unused_suppressions
 from machines.model import Spec
 from machines.problems import Place, Problem
-from runtime.commands.faults import CommandError
-from runtime.commands.reports import Report, Told
-from runtime.rehearsal.baseline import BaselineError, Change, Games, compared, kept, read, written
-from runtime.rehearsal.games import SEEDS_MAX, rehearse
+from runtime.commands.exit_codes import CommandError
+from runtime.commands.reports import Report, ReportedProblem
+from runtime.simulation.campaign import SEEDS_MAX, run_campaign
+from runtime.simulation.snapshots import BaselineError, Change, Games, compared, kept, read, written
 
 CHANGES_MAX = 20  # games that go another way, of one spec, that are told; nobody reads more of what has one cause
 LONGER_MAX = 1_000  # then a game may take hours
@@ -78,8 +78,8 @@ class Plan:
             return report
         if report.state == "wrong":
             return replace(report, notes=(*report.notes, "no games: they are played once nothing else is wrong"))
-        found = rehearse(spec, rules, seeds, longer=self.longer)
-        told = [Told(trouble.problem(spec.place), messages=trouble.trace) for trouble in found.troubles]
+        found = run_campaign(spec, rules, seeds, longer=self.longer)
+        told = [ReportedProblem(trouble.problem(spec.place), messages=trouble.trace) for trouble in found.troubles]
         now = kept(spec.protocol, seeds, found.courses)
         apart: list[str] = []
         if self.baseline is not None:
@@ -91,7 +91,7 @@ class Plan:
             if len(changes) > CHANGES_MAX:
                 more = len(changes) - CHANGES_MAX
                 text = f"{more} more game{_s(more)} go{'es' if more == 1 else ''} another way"
-                told.append(Told(Problem(spec.place, "A604", text, count=more)))
+                told.append(ReportedProblem(Problem(spec.place, "A604", text, count=more)))
             if (had := self.known[spec.protocol].seeds) != seeds:
                 both = min(had, seeds)
                 apart.append(
@@ -141,22 +141,25 @@ def _read(file: Path) -> dict[str, Games]:
         raise CommandError(str(error)) from None
 
 
-def _accepted(spec: Spec, told: list[Told]) -> tuple[list[Told], list[Told]]:
+def _accepted(spec: Spec, told: list[ReportedProblem]) -> tuple[list[ReportedProblem], list[ReportedProblem]]:
     """Return what a spec does not accept, with what it accepts in vain, and what it does."""
-    left: list[Told] = []
-    accepted: list[Told] = []
+    left: list[ReportedProblem] = []
+    accepted: list[ReportedProblem] = []
     allowed = []
     for one in told:
-        _, by = part(spec, [one.problem])
+        _, by = split_suppressed(spec, [one.problem])
         if by:
             allowed += by
             accepted.append(replace(one, reason=by[0].by.reason))
         else:
             left.append(one)
-    return [*left, *map(Told, in_vain(spec, allowed, lambda code: code.startswith("A6")))], accepted
+    return [
+        *left,
+        *map(ReportedProblem, unused_suppressions(spec, allowed, lambda code: code.startswith("A6"))),
+    ], accepted
 
 
-def _changed(spec: Spec, change: Change) -> Told:
+def _changed(spec: Spec, change: Change) -> ReportedProblem:
     text = f"{change.told}, {'the first ' if change.count else ''}when {change.scene} (seed {change.seed})"
     problem = Problem(_place(spec, change), "A604", text, "if that was meant: --record", count=change.count or 1)
     before = [f"{change.actor}: {line}" for line in change.before]
@@ -165,7 +168,7 @@ def _changed(spec: Spec, change: Change) -> Told:
         f"{change.actor} now: {change.now or 'nothing'}",
         f"{change.actor} before: {change.was or 'nothing'}",
     ]
-    return Told(problem, messages=tuple(lines) if change.actor else ())
+    return ReportedProblem(problem, messages=tuple(lines) if change.actor else ())
 
 
 def _place(spec: Spec, change: Change) -> Place:

@@ -9,10 +9,12 @@ from typing import Annotated, Any, Final
 from cyclopts import Parameter
 
 from machines.effects import Ended
-from machines.library import load
+from machines.loader import load
 from machines.values import plain
-from runtime.commands.casting import check_name, unhurried
-from runtime.commands.faults import FAILED, OK, CommandError
+from runtime.commands.backends import journal as opened_journal
+from runtime.commands.backends import journal_path, run
+from runtime.commands.exit_codes import FAILED, OK, CommandError
+from runtime.commands.match_setup import check_name, relax_time_limits
 from runtime.commands.options import (
     Answers,
     BackendOption,
@@ -39,12 +41,10 @@ from runtime.commands.options import (
 )
 from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.results import result_lines
-from runtime.commands.running import journal as opened_journal
-from runtime.commands.running import journal_path, run
-from runtime.given_answers import GivenAnswers, answers_of
 from runtime.journal import LIMIT_MIB, Journal
-from runtime.own_roles import can_be_own, join_with
-from runtime.players import check_kind, default_kind, open_player
+from runtime.players.base import check_kind, default_kind, open_player
+from runtime.players.scripted import GivenAnswers, answers_of
+from runtime.sessions.embedded_roles import is_embeddable, join_with_embedded
 
 FAILED_SESSION: Final = "the session failed: "  # as the session notes it, in whose end the same is said
 
@@ -95,14 +95,14 @@ def join(
     chosen = chosen_role(loaded_spec, role, connecting, "connects to another")
     targets = loaded_spec.connects[chosen]
     addresses = {targets[0]: address_of(address)} | addresses_of(to, targets)
-    own = [target for target in targets if target not in addresses and can_be_own(loaded_spec, target)]
+    own = [target for target in targets if target not in addresses and is_embeddable(loaded_spec, target)]
     for missing in (target for target in targets if target not in addresses and target not in own):
         raise CommandError(f"{chosen} connects to {missing} too: give its address with --to {missing}=HOST:PORT")
     check_name(name, loaded_spec, loaded_spec.roles[chosen])
     kind = player or default_kind(loaded_spec)
     check_kind(kind, loaded_spec)
     if kind == "human":
-        overridden |= unhurried(loaded_spec, chosen, overridden)
+        overridden |= relax_time_limits(loaded_spec, chosen, overridden)
         loaded_spec = load(spec, overridden, rules)
     answers = answers_of(answer, loaded_spec, [chosen, *own])
     number = seed_of(seed)
@@ -127,7 +127,7 @@ def join(
     async def take_part(book: Journal | None) -> Ended:
         async with open_player(kind, spec=loaded_spec, name=name, seed=number) as decider:
             who = GivenAnswers(decider, answers)
-            return await join_with(
+            return await join_with_embedded(
                 made,
                 own_programs,
                 addresses,

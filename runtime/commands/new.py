@@ -11,11 +11,11 @@ from typing import Annotated, Literal, get_args
 
 from cyclopts import Parameter
 
-from machines.library import shipped
-from runtime.commands.faults import OK, CommandError
+from machines.loader import shipped
+from runtime.commands.exit_codes import OK, CommandError
 from runtime.commands.options import Json
 from runtime.commands.output import note, put, put_json
-from runtime.escaping import harmless
+from runtime.terminal_text import escape_control_characters
 
 Sort = Literal["game", "service", "chat"]
 _ABOUT = {
@@ -80,11 +80,11 @@ def new(
 
 def template(kind: Sort) -> str:
     """Return the text of a small protocol, whose name is its kind."""
-    return (files("runtime.workshop") / "templates" / f"{kind}.yaml").read_text("utf-8")
+    return (files("runtime.playground") / "templates" / f"{kind}.yaml").read_text("utf-8")
 
 
 def _asked(prompt: str) -> str:
-    sys.stderr.write(harmless(prompt))
+    sys.stderr.write(escape_control_characters(prompt))
     sys.stderr.flush()
     line = sys.stdin.readline()
     if not line:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from machines.library import SpecNotFound, allowed_rules, load, rules_modules, shipped, sources
+from machines.loader import SpecNotFound, allowed_rules, load, rules_modules, shipped, sources
 from machines.model import Spec
+from machines.parser.yaml_nodes import ListNode, MapNode, ScalarNode, parse_yaml
 from machines.problems import Problems, SpecError, near
-from machines.reading.nodes import ListNode, MapNode, ScalarNode, parse_yaml
-from runtime.commands.faults import CommandError
-from runtime.present import look_here
+from runtime.commands.exit_codes import CommandError
+from runtime.import_path import add_working_folder
 
 if TYPE_CHECKING:  # a check runs nothing
-    from machines.engine.table import Program
+    from machines.engine.compiler import Program
 
 SpecName = Annotated[str, Parameter(help="The name of a shipped spec, or a path.")]
 Json = Annotated[bool, Parameter(name="--json", help="Write one JSON object to standard output.")]
@@ -108,7 +108,7 @@ def program(spec: Spec, role: str, rules: Sequence[str]) -> Program:
     Raises:
         RulesError, SpecError: a module cannot be imported, or lacks what the spec calls.
     """
-    from machines.engine.table import Program
+    from machines.engine.compiler import Program
 
     return Program(spec, role, rules_modules(spec, rules))
 
@@ -134,7 +134,7 @@ def are_modules(rules: Sequence[str]) -> None:
         CommandError: there is none of that name, or a package that one is in cannot be imported.
     """
     if rules:
-        look_here()
+        add_working_folder()
     for name in rules:
         try:
             found = find_spec(name) is not None
@@ -152,7 +152,7 @@ def loaded(name: str, settings: Mapping[str, str], rules: Sequence[str]) -> Spec
 
     Raises:
         CommandError: a module of ``rules`` is not there.
-        SpecError, SpecNotFound, SettingError, RulesError: see `machines.library.load` and `machines.checks.check`.
+        SpecError, SpecNotFound, SettingError, RulesError: see `machines.loader.load` and `machines.checks.check`.
     """
     from machines.checks import check
 
@@ -169,7 +169,7 @@ def looked_at(name: str, rules: Sequence[str] = ()) -> Spec:
     """Return a spec to be told of or drawn: its rules modules may be missing, for nothing of them is imported.
 
     Raises:
-        SpecError, SpecNotFound: see `machines.library.load`.
+        SpecError, SpecNotFound: see `machines.loader.load`.
     """
     is_spec(name)
     return load(name, rules=[*rules, *missing_rules(name)])

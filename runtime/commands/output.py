@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from runtime.escaping import harmless
+from runtime.terminal_text import escape_control_characters
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
@@ -20,7 +20,7 @@ LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNI
 def put(text: str = "") -> None:
     """Write a line of the result; control characters are escaped."""
     try:
-        print(harmless(text), flush=True)
+        print(escape_control_characters(text), flush=True)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -42,7 +42,7 @@ def put_json(value: Any) -> None:
 
 def note(text: str) -> None:
     """Tell the person something that is not part of the result; control characters are escaped."""
-    print(harmless(text), file=sys.stderr, flush=True)
+    print(escape_control_characters(text), file=sys.stderr, flush=True)
 
 
 def table(rows: Iterable[Sequence[str]]) -> list[str]:
@@ -68,7 +68,7 @@ class JsonLines(logging.Formatter):
         line |= {name: plain(value) for name, value in vars(record).items() if name not in self._known}
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return harmless(msgspec.json.encode(line).decode())
+        return escape_control_characters(msgspec.json.encode(line).decode())
 
 
 class LogLines(logging.Formatter):
@@ -76,7 +76,7 @@ class LogLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return a record as a line, and lines of its traceback if it has one."""
-        return harmless(super().format(record))
+        return escape_control_characters(super().format(record))
 
 
 @contextmanager

@@ -10,12 +10,12 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from machines.library import load, rules_modules
+from machines.loader import load, rules_modules
 from machines.values import plain
-from runtime.arena import GameResult, Outcome, Seated
-from runtime.arena import play as play_game
-from runtime.commands.casting import Cast, cast
-from runtime.commands.faults import FAILED, OK, CommandError
+from runtime.commands.backends import journal as opened_journal
+from runtime.commands.backends import journal_path, run
+from runtime.commands.exit_codes import FAILED, OK, CommandError
+from runtime.commands.match_setup import MatchSetup, cast
 from runtime.commands.options import (
     Answers,
     BackendOption,
@@ -36,11 +36,11 @@ from runtime.commands.options import (
 from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.progress import Progress
 from runtime.commands.results import result_lines
-from runtime.commands.running import journal as opened_journal
-from runtime.commands.running import journal_path, run
-from runtime.given_answers import answers_of
 from runtime.journal import LIMIT_MIB, Journal
-from runtime.players import derived_seed
+from runtime.players.base import derived_seed
+from runtime.players.scripted import answers_of
+from runtime.sessions.match import GameResult, Outcome, Participant
+from runtime.sessions.match import play as play_game
 
 Kinds = Annotated[
     list[str],
@@ -87,7 +87,7 @@ def play(
     answers = answers_of(answer, chosen.spec, deciding, len(chosen.names))
     number = seed_of(seed)
     seats = [
-        Seated(name, kind, derived_seed(number, "player", index))
+        Participant(name, kind, derived_seed(number, "player", index))
         for index, (name, kind) in enumerate(zip(chosen.names, chosen.kinds, strict=True))
     ]
     # Read again as the journal says it, so that a replay is of the very same spec.
@@ -147,7 +147,7 @@ def _is_in_result(record: LogRecord) -> bool:
     return record.name == "accord.session" and "the journal failed" not in record.getMessage()
 
 
-def _facts(chosen: Cast, result: GameResult, seed: int, journal: str | None, backend: str) -> dict[str, Any]:
+def _facts(chosen: MatchSetup, result: GameResult, seed: int, journal: str | None, backend: str) -> dict[str, Any]:
     ended = result.ended
     return {
         "spec": chosen.spec.protocol,
@@ -168,7 +168,7 @@ def _player(outcome: Outcome) -> dict[str, Any]:
     return {"name": outcome.name, "kind": outcome.kind, "result": plain(outcome.value), "failed": outcome.failed}
 
 
-def _lines(chosen: Cast, result: GameResult) -> list[str]:
+def _lines(chosen: MatchSetup, result: GameResult) -> list[str]:
     kinds = ", ".join(f"{outcome.name} ({outcome.kind})" for outcome in result.players)
     lines = [f"{chosen.spec.protocol}: {kinds}"]
     if result.ended is not None:

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from machines.effects import Effect, Ended, Heard, Note, Send
-from machines.messages.bodies import MessageShape, compile_message
+from machines.effects import Effect, Ended, Note, Received, Send
+from machines.messages.bodies import MessageCodec, compile_message
 from machines.model import Spec
 from machines.values import plain
 from machines.wire.codec import Codec, Malformed
 from machines.wire.framing import make_framer
-from runtime.arena import Seated
 from runtime.commands.output import note
-from runtime.escaping import harmless
-from runtime.players import companions
+from runtime.players.base import companions
+from runtime.sessions.match import Participant
+from runtime.terminal_text import escape_control_characters
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -41,13 +41,13 @@ class Progress:
     the board once, at the end. To be used as a context manager.
     """
 
-    def __init__(self, spec: Spec, seats: Sequence[Seated], *, in_place: bool | None = None) -> None:
+    def __init__(self, spec: Spec, seats: Sequence[Participant], *, in_place: bool | None = None) -> None:
         self._spec = spec
         self._seats = seats
         self._views = [view.shown for view in companions(spec, "views") if hasattr(view, "shown")]
         self._in_place = sys.stderr.isatty() if in_place is None else in_place
         self._codec = Codec(spec.wire)
-        self._shapes: dict[str, MessageShape] = {}
+        self._shapes: dict[str, MessageCodec] = {}
         self._board = ""
         self._lines: deque[str] = deque(maxlen=LINES_KEPT)
         self._live: Live | None = None
@@ -72,7 +72,7 @@ class Progress:
     def __call__(self, effect: Effect) -> None:
         """Show an effect, if there is something to see in it."""
         match effect:
-            case Heard(peer, message, holes):
+            case Received(peer, message, holes):
                 self._say(f"{self._who(peer)}: {self._shown(message, holes) or _brief(message, holes)}")
             case Send(_, data, message) if self._views:
                 read = self._read(message, data)
@@ -106,7 +106,7 @@ class Progress:
         if self._live is not None:
             from rich.text import Text
 
-            self._live.update(Text(harmless("\n".join([self._board, "", *self._lines])).strip("\n")))
+            self._live.update(Text(escape_control_characters("\n".join([self._board, "", *self._lines])).strip("\n")))
 
     def _shown(self, message: str, holes: Mapping[str, Any]) -> str | None:
         for shown in self._views:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from runtime.commands.faults import FAILED, OK, UNDETERMINED
+from runtime.commands.exit_codes import FAILED, OK, UNDETERMINED
 from runtime.commands.options import Json, Rules, are_modules, is_spec
 from runtime.commands.output import put, put_json
 from runtime.replay import replay as run_again

@@ -1,6 +1,6 @@
 """What ``accord check`` found, as text for people, JSON, SARIF 2.1.0 and JUnit.
 
-A finding of the exploration is told like any problem, with its trace beside it; `Told` is both.
+A finding of the exploration is told like any problem, with its trace beside it; `ReportedProblem` is both.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any, Literal
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from machines.exploring.findings import REFUTED, UNDETERMINED, Finding, Verdict
+from machines.parser.yaml_nodes import BYTES_MAX
 from machines.problems import Problem
-from machines.reading.nodes import BYTES_MAX
-from runtime.commands.exploring import shown, shown_step
-from runtime.escaping import harmless
+from machines.verification.verdict import REFUTED, UNDETERMINED, Finding, Verdict
+from runtime.commands.verification import shown, shown_step
 from runtime.manual import pages
+from runtime.terminal_text import escape_control_characters
 
 Format = Literal["text", "json", "sarif", "junit"]
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -26,7 +26,7 @@ LINE_MAX = 160  # characters of a source line that are shown
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReportedProblem:
     """One thing to tell: a problem, the trace to it if it was explored, and the reason if the spec accepts it.
 
     ``run`` is a run that shows a problem of one role, or says that there is none. ``messages`` are the last ones of a
@@ -65,8 +65,8 @@ class Report:
     """
 
     spec: str
-    problems: tuple[Told, ...] = ()
-    accepted: tuple[Told, ...] = ()
+    problems: tuple[ReportedProblem, ...] = ()
+    accepted: tuple[ReportedProblem, ...] = ()
     verdict: Verdict | None = None
     error: str | None = None
     notes: tuple[str, ...] = ()
@@ -110,14 +110,14 @@ def text_lines(report: Report, *, charts: bool = False) -> Iterator[tuple[str, s
 
 def chart(finding: Finding, problem: Problem) -> list[str]:
     """Return the trace of a finding as a sequence diagram in plain characters, a line each, between two empty ones."""
-    from diagrams.sequences.chart import scenario_chart
-    from diagrams.sequences.traced import scenario
+    from diagrams.sequences.from_trace import scenario
+    from diagrams.sequences.text import scenario_chart
 
     drawn = scenario(finding, "", finding.text, problem.place)
     return ["", *scenario_chart(drawn).splitlines()[2:], ""]  # its text has been told
 
 
-def _heading(told: Told) -> Iterator[tuple[str, str]]:
+def _heading(told: ReportedProblem) -> Iterator[tuple[str, str]]:
     if told.finding is None:
         yield "problem", str(told.problem)
         return
@@ -132,8 +132,8 @@ def _excerpt(problem: Problem) -> list[str]:
     lines = _source(place.file)
     if not 1 <= place.line <= len(lines):
         return []
-    line = harmless(lines[place.line - 1].replace("\t", " "))
-    column = len(harmless(lines[place.line - 1][: place.column - 1].replace("\t", " ")))
+    line = escape_control_characters(lines[place.line - 1].replace("\t", " "))
+    column = len(escape_control_characters(lines[place.line - 1][: place.column - 1].replace("\t", " ")))
     if not line.strip() or column > LINE_MAX:
         return []
     number = f"{place.line:>5}"
@@ -178,7 +178,7 @@ def _report(report: Report) -> dict[str, Any]:
     return about
 
 
-def _told(told: Told) -> dict[str, Any]:
+def _told(told: ReportedProblem) -> dict[str, Any]:
     place = told.problem.place
     about: dict[str, Any] = {
         "file": place.file,
@@ -247,7 +247,7 @@ def _rule(code: str) -> dict[str, Any]:
     return rule
 
 
-def _result(told: Told, index: int) -> dict[str, Any]:
+def _result(told: ReportedProblem, index: int) -> dict[str, Any]:
     problem = told.problem
     place = problem.place
     path = Path(place.file)
@@ -283,24 +283,26 @@ def as_junit(reports: Iterable[Report]) -> str:
     top = ElementTree.Element("testsuites", name="accord check")
     totals = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
     for report in reports:
-        suite = ElementTree.SubElement(top, "testsuite", name=harmless(report.spec))
+        suite = ElementTree.SubElement(top, "testsuite", name=escape_control_characters(report.spec))
         counts = dict.fromkeys(totals, 0)
         for told in report.problems:
             problem = told.problem
             case = _case(suite, report, f"{problem.code} {problem.place}", counts)
             counts["failures"] += 1
-            failure = ElementTree.SubElement(case, "failure", type=problem.code, message=harmless(problem.text))
+            failure = ElementTree.SubElement(
+                case, "failure", type=problem.code, message=escape_control_characters(problem.text)
+            )
             steps = [f"{at} {step}" for at, step in enumerate(told.trace, start=1)]
             steps += [told.outcome] if told.outcome else []
-            failure.text = "\n".join(map(harmless, [str(problem), *steps]))
+            failure.text = "\n".join(map(escape_control_characters, [str(problem), *steps]))
         for told in report.accepted:
             case = _case(suite, report, f"{told.problem.code} {told.problem.place}", counts)
             counts["skipped"] += 1
-            ElementTree.SubElement(case, "skipped", message=harmless(f"accepted: {told.reason}"))
+            ElementTree.SubElement(case, "skipped", message=escape_control_characters(f"accepted: {told.reason}"))
         for level, text in _notes(report):
             case = _case(suite, report, "not checked" if level == "error" else "undetermined", counts)
             counts["errors"] += 1
-            ElementTree.SubElement(case, "error", type=level, message=harmless(text))
+            ElementTree.SubElement(case, "error", type=level, message=escape_control_characters(text))
         if report.state == "right":
             _case(suite, report, "no problems", counts)
         for name, count in counts.items():
@@ -314,4 +316,6 @@ def as_junit(reports: Iterable[Report]) -> str:
 
 def _case(suite: ElementTree.Element, report: Report, name: str, counts: dict[str, int]) -> ElementTree.Element:
     counts["tests"] += 1
-    return ElementTree.SubElement(suite, "testcase", classname=harmless(report.spec), name=harmless(name))
+    return ElementTree.SubElement(
+        suite, "testcase", classname=escape_control_characters(report.spec), name=escape_control_characters(name)
+    )

@@ -13,8 +13,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-import rules.harness
-from runtime.commands.faults import OK, CommandError
+import rules.harnesses
+from runtime.commands.exit_codes import OK, CommandError
 from runtime.commands.options import Json
 from runtime.commands.output import put, put_json, table
 
@@ -58,7 +58,7 @@ def rules_of(
 
 def _games() -> list[str]:
     """Return the games that have harnesses, in order."""
-    return sorted(module.name for module in iter_modules(rules.harness.__path__))
+    return sorted(module.name for module in iter_modules(rules.harnesses.__path__))
 
 
 def _harnesses(game: str) -> Mapping[str, Any]:
@@ -67,9 +67,9 @@ def _harnesses(game: str) -> Mapping[str, Any]:
     Raises:
         CommandError: there is no such game, or it has none.
     """
-    if not game.isidentifier() or find_spec(f"rules.harness.{game}") is None:
+    if not game.isidentifier() or find_spec(f"rules.harnesses.{game}") is None:
         raise CommandError(f"no rules of {game!r} with harnesses: there is {', '.join(_games())}")
-    found: Mapping[str, Any] = import_module(f"rules.harness.{game}").HARNESSES
+    found: Mapping[str, Any] = import_module(f"rules.harnesses.{game}").HARNESSES
     return found
 
 

@@ -10,7 +10,9 @@ from cyclopts import Parameter
 
 from machines.effects import Ended
 from machines.values import plain
-from runtime.commands.faults import FAILED, OK, CommandError
+from runtime.commands.backends import journal as opened_journal
+from runtime.commands.backends import journal_path, run
+from runtime.commands.exit_codes import FAILED, OK, CommandError
 from runtime.commands.options import (
     BackendOption,
     JournalLimit,
@@ -35,12 +37,10 @@ from runtime.commands.options import (
 )
 from runtime.commands.output import OutputError, log_shown, note, put, put_json
 from runtime.commands.results import result_lines
-from runtime.commands.running import journal as opened_journal
-from runtime.commands.running import journal_path, run
 from runtime.journal import LIMIT_MIB, Journal
-from runtime.players import check_kind, default_kind, open_player
-from runtime.server import ADDRESS_MAX, Stopped
-from runtime.server import serve as serve_role
+from runtime.players.base import check_kind, default_kind, open_player
+from runtime.sessions.server import ADDRESS_MAX, Stopped
+from runtime.sessions.server import serve as serve_role
 
 STOPPED: Final = "it was stopped before its end"
 

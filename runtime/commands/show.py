@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import msgspec
 from cyclopts import Parameter
 
-from diagrams.wording import body_text
-from machines.checks.pairs import pairs
-from machines.library import RulesError, resolved
+from diagrams.phrases import body_text
+from machines.checks.event_coverage import pairs
+from machines.loader import RulesError, resolved
 from machines.messages.bodies import compile_message
 from machines.messages.types import compile_type
 from machines.model import (
@@ -22,12 +22,12 @@ from machines.model import (
     Spec,
     TypeDeclaration,
 )
-from machines.reading.writing import written as yaml_of
+from machines.parser.unparse import written as yaml_of
 from machines.values import plain
-from runtime.commands.faults import OK
+from runtime.commands.exit_codes import OK
 from runtime.commands.options import Json, Rules, SpecName, is_spec, looked_at
 from runtime.commands.output import put, put_json, table
-from runtime.players import default_kind, kinds
+from runtime.players.base import default_kind, kinds
 
 ANSWERED = {
     "here": "the state",

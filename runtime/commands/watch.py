@@ -8,13 +8,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from machines.library import SpecNotFound
+from machines.loader import SpecNotFound
 from machines.problems import SpecError
-from runtime.commands.faults import CommandError
+from runtime.commands import file_watcher
+from runtime.commands.exit_codes import CommandError
 from runtime.commands.options import looked_at
 from runtime.commands.output import note, put, put_json
 from runtime.commands.reports import Report, as_json, forget_sources, text_lines
-from runtime.workshop import watching
 
 Watch = Annotated[
     bool, Parameter(help="Check again on every save, and tell what has changed; Ctrl-C ends it, with exit code 130.")
@@ -40,7 +40,7 @@ def watch(
         KeyboardInterrupt: the person ended it.
         CommandError: the pictures cannot be drawn or written.
     """
-    changes = watching.Changes()
+    changes = file_watcher.Changes()
     drawn: dict[str, str] = {}
     before: dict[str, object] = {}
 
@@ -66,7 +66,7 @@ def watch(
                 (note if json else put)(f"drawn: {path}")
 
     note(f"watching {', '.join(specs)}; Ctrl-C ends it")
-    watching.watch(specs, look, lambda: watching.pause())
+    file_watcher.watch(specs, look, lambda: file_watcher.pause())
 
 
 def _blocks(report: Report) -> list[tuple[str, list[str]]]:
@@ -94,7 +94,7 @@ def _state(report: Report) -> str:
 
 def _redrawn(name: str, folder: Path, drawn: dict[str, str], rules: Sequence[str]) -> list[Path]:
     """Draw what has changed of a spec; nothing while it cannot be read. Return the pictures written."""
-    from diagrams.album import album
+    from diagrams.catalogue import album
     from runtime.commands.draw import written
 
     try:

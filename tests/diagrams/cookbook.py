@@ -11,9 +11,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-from diagrams.album import Kind, album
-from diagrams.wording import body_text
-from machines.library import load, sources
+from diagrams.catalogue import Kind, album
+from diagrams.phrases import body_text
+from machines.loader import load, sources
 from machines.model import Spec
 from runtime.commands.show import written
 

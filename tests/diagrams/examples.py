@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from machines.library import load_text
+from machines.loader import load_text
 from machines.model import (
-    Answers,
     Branch,
     Call,
     Choice,
     Constant,
     Goto,
+    Handlers,
+    LiteralBody,
     Machine,
     Message,
     Return,
@@ -17,7 +18,6 @@ from machines.model import (
     Send,
     Spec,
     State,
-    Verbatim,
     Wire,
 )
 from machines.problems import Place
@@ -119,21 +119,21 @@ def hostile(name: str) -> Spec:
     """A spec in which protocol, role, machine, states, message, peer and texts are all called ``name``."""
     here = Place(name, 1, 1)
     text = Constant(name, here)
-    nothing = Answers({})
+    nothing = Handlers({})
     says = Send(Constant(name, here), (Call(name, (text,), here),), here)
     received = Choice((Branch(text, None, (says,), Return(text, here), here),), here)
     other = Choice((Branch(None, None, (), Goto(name + "2", here), here),), here)
 
-    def state(called: str, answers: Answers, run: Call | None, then: Choice | None) -> State:
+    def state(called: str, answers: Handlers, run: Call | None, then: Choice | None) -> State:
         return State(
             called, (says,), None, run, None, None, run is None, text, text, (), answers, then, None, here
         )  # fmt: skip
 
-    first = state(name, Answers({name: received}, timeout=other), None, None)
+    first = state(name, Handlers({name: received}, timeout=other), None, None)
     second = state(name + "2", nothing, Call(name, (text,), here), received)
     machine = Machine(name, name, (name,), None, {first.name: first, second.name: second}, None, here)
     main = Machine("main", name, (), None, {first.name: first, second.name: second}, None, here)
-    message = Message(name, (name,), Verbatim(name), (), False, here)
+    message = Message(name, (name,), LiteralBody(name), (), False, here)
     role = Role(name, {"main": main, name: machine}, None, here)
     return Spec(name, name, Wire(), (), {}, {}, {}, {name: message}, {name: role}, name, here)
 

@@ -9,12 +9,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from diagrams.album import TEXT_FORMATS, Drawing, Kind, album
-from diagrams.looks import SIZE_SMALL
-from diagrams.metrics import width
-from diagrams.overview import overview_dot
-from diagrams.pictures import render
-from machines.library import load, shipped
+from diagrams.catalogue import TEXT_FORMATS, Drawing, Kind, album
+from diagrams.rendering.font_metrics import width
+from diagrams.rendering.render import render
+from diagrams.rendering.style import SIZE_SMALL
+from diagrams.states.overview import overview_dot
+from machines.loader import load, shipped
 from machines.model import Spec
 from tests.diagrams.examples import games, hostile, starts
 from tests.diagrams.test_pictures import HOSTILE, SVG, parts, size, texts

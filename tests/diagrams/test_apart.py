@@ -15,11 +15,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagrams.album import Kind, album
-from diagrams.apart import ALIKE, CLOSE, CROWDED, GAP, Border, Curve, End, Point, apart, crossed, rounded, spread
-from diagrams.laying import lay_out
-from diagrams.pictures import render
-from machines.library import load, shipped
+from diagrams.catalogue import Kind, album
+from diagrams.rendering.endpoints import (
+    ALIKE,
+    CLOSE,
+    CROWDED,
+    GAP,
+    Curve,
+    Endpoint,
+    Outline,
+    Point,
+    crossed,
+    rounded,
+    separate_endpoints,
+    spread,
+)
+from diagrams.rendering.graphviz_worker import lay_out
+from diagrams.rendering.render import render
+from machines.loader import load, shipped
 
 SVG = "{http://www.w3.org/2000/svg}"
 NEAR = 4.5  # points: 6 pixels
@@ -261,11 +274,13 @@ def test_a_place_of_a_border_is_found_again(width: float, height: float, share: 
 
 
 def test_arrows_that_end_where_others_begin_are_led_apart_and_the_rest_of_their_ways_stays() -> None:
-    box = Border(((20, -10), (-20, -10), (-20, 10), (20, 10)))
+    box = Outline(((20, -10), (-20, -10), (-20, 10), (20, 10)))
     down = Curve(((0, -10), (0, -40), (0, -70), (60, -100)))
     up = Curve(((0, -18), (0, -40), (0, -70), (-60, -100)), first=(0, -10))
 
-    moved = apart([down, up], [(box, [End(0, last=False, arrives=False), End(1, last=False, arrives=True)])])
+    moved = separate_endpoints(
+        [down, up], [(box, [Endpoint(0, last=False, arrives=False), Endpoint(1, last=False, arrives=True)])]
+    )
 
     assert moved[0].end(last=False)[0] - moved[1].end(last=False)[0] == pytest.approx(GAP, abs=2 * CLOSE)
     assert {curve.end(last=False)[1] for curve in moved} == {-10}

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from diagrams.coverage import TIMES, Count, Coverage, branches, painted
-from diagrams.flow import Flow, Kind
-from diagrams.looks import LOOKS, PALE
-from diagrams.pictures import render
-from diagrams.states import dot
-from diagrams.tracing import flow
-from machines.engine.table import Program
-from machines.library import load, rules_modules, shipped
+from diagrams.rendering.render import render
+from diagrams.rendering.style import LOOKS, PALE
+from diagrams.states.builder import flow
+from diagrams.states.coverage import TIMES, Count, Coverage, branches, painted
+from diagrams.states.dot import dot
+from diagrams.states.model import Kind, StateDiagram
+from machines.engine.compiler import Program
+from machines.loader import load, rules_modules, shipped
 from machines.model import Spec
 from tests.diagrams.examples import games
 from tests.diagrams.test_pictures import texts
@@ -26,7 +26,7 @@ def spec() -> Spec:
     return games()
 
 
-def counted(drawn: Flow, coverage: Coverage) -> dict[tuple[str, str, str], str]:
+def counted(drawn: StateDiagram, coverage: Coverage) -> dict[tuple[str, str, str], str]:
     """The count at each arrow: of its labels, joined."""
     return {
         (arrow.source, arrow.target, arrow.kind.name): " ".join(
@@ -36,7 +36,7 @@ def counted(drawn: Flow, coverage: Coverage) -> dict[tuple[str, str, str], str]:
     }
 
 
-def of_turn(spec: Spec, *taken: tuple[str, str, str]) -> tuple[Flow, Coverage]:
+def of_turn(spec: Spec, *taken: tuple[str, str, str]) -> tuple[StateDiagram, Coverage]:
     coverage = Coverage(spec, "server")
     coverage.add(("main.turn[0]", *one) for one in taken)
     return flow(spec, "server", "turn"), coverage

@@ -16,16 +16,16 @@ from jsonschema import Draft7Validator, Draft202012Validator
 from markdown_it import MarkdownIt
 from pydantic_asyncapi.v3 import AsyncAPI
 
-from diagrams.album import album
-from diagrams.documents.facts import LIMITS, document, example_of
-from diagrams.documents.filling import FillError, filled
+from diagrams.catalogue import album
+from diagrams.documents.builder import LIMITS, document, example_of
+from diagrams.documents.embed import FillError, filled
+from diagrams.documents.html import page, without_pictures
 from diagrams.documents.index import index
 from diagrams.documents.markdown import code, markdown, text
-from diagrams.documents.page import page, without_pictures
 from diagrams.documents.schemas import asyncapi, json_schema
-from diagrams.labels import visible
-from diagrams.pictures import render
-from machines.library import load, load_text, shipped
+from diagrams.rendering.labels import visible
+from diagrams.rendering.render import render
+from machines.loader import load, load_text, shipped
 from machines.messages.bodies import compile_message
 from machines.model import Spec, Wire
 from machines.values import plain

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagrams.labels import ATTRIBUTE_CHARACTERS_MAX, attribute, distinct, markup, stem, visible, wrap
+from diagrams.rendering.labels import ATTRIBUTE_CHARACTERS_MAX, attribute, distinct, markup, stem, visible, wrap
 
 ANY_TEXT = st.text(st.characters(), max_size=60)  # lone surrogates too
 

@@ -12,11 +12,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from diagrams.album import FORMATS, album
-from diagrams.labels import visible
-from diagrams.pictures import DOT_BYTES_MAX, PictureError, render, stale, write
-from diagrams.states import machine_dot, spec_dots
-from machines.library import load, load_text, shipped
+from diagrams.catalogue import FORMATS, album
+from diagrams.rendering.labels import visible
+from diagrams.rendering.render import DOT_BYTES_MAX, PictureError, render, stale, write
+from diagrams.states.dot import write_machine, write_spec
+from machines.loader import load, load_text, shipped
 from tests.diagrams.examples import GAMES, games, hostile
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -75,9 +75,9 @@ def test_no_system_package_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE, ids=lambda name: ascii(name[:20]))
 def test_a_hostile_name_is_drawn_as_text_and_injects_nothing(name: str) -> None:
-    plain = {key: render(dot, "svg") for key, dot in spec_dots(hostile("plain")).items()}
+    plain = {key: render(dot, "svg") for key, dot in write_spec(hostile("plain")).items()}
 
-    drawn = [render(dot, "svg") for dot in spec_dots(hostile(name)).values()]
+    drawn = [render(dot, "svg") for dot in write_spec(hostile(name)).values()]
 
     for svg, expected in zip(drawn, plain.values(), strict=True):
         tree = ElementTree.fromstring(svg)
@@ -93,7 +93,7 @@ def test_a_hostile_name_is_drawn_as_text_and_injects_nothing(name: str) -> None:
 
 
 def test_a_hostile_tooltip_stays_text() -> None:
-    svg = render(machine_dot(hostile('<b onload="x">&lt;i&gt;\\N'), '<b onload="x">&lt;i&gt;\\N', "main"), "svg")
+    svg = render(write_machine(hostile('<b onload="x">&lt;i&gt;\\N'), '<b onload="x">&lt;i&gt;\\N', "main"), "svg")
 
     titles = {node.get("{http://www.w3.org/1999/xlink}title") for node in ElementTree.fromstring(svg).iter(f"{SVG}a")}
     assert any('! <b onload="x">&lt;i&gt;\\N(' in (title or "") for title in titles)

@@ -9,16 +9,16 @@ from xml.etree import ElementTree
 
 import pytest
 
-from diagrams.pictures import render
-from diagrams.sequences.chart import scenario_chart
+from diagrams.rendering.render import render
+from diagrams.sequences.builder import scenario
+from diagrams.sequences.control_structure import EXIT, Structure
 from diagrams.sequences.dot import scenario_dot
 from diagrams.sequences.mermaid import scenario_mermaid
 from diagrams.sequences.model import Fragment, Frame, Message, Remark, Scenario, Tone, walk
 from diagrams.sequences.plantuml import scenario_plantuml
-from diagrams.sequences.structure import EXIT, Structure
-from diagrams.sequences.telling import scenario
-from machines.library import load, load_text, shipped
-from machines.model import Answers, Branch, Choice, Machine, Send, Spec
+from diagrams.sequences.text import scenario_chart
+from machines.loader import load, load_text, shipped
+from machines.model import Branch, Choice, Handlers, Machine, Send, Spec
 from tests.diagrams.examples import games, hostile
 from tests.diagrams.test_pictures import HOSTILE, SVG
 
@@ -48,7 +48,7 @@ def sent(machine: Machine) -> set[str]:
             if isinstance(branch.next, Choice):
                 yield from of_choice(branch.next)
 
-    def of_answers(answers: Answers) -> Iterator[Branch]:
+    def of_answers(answers: Handlers) -> Iterator[Branch]:
         for _, choice in answers.choices():
             yield from of_choice(choice)
 

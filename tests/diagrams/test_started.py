@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from diagrams.states import machine_dot
-from machines.library import load
+from diagrams.states.dot import write_machine
+from machines.loader import load
 
 TABLES = str(Path(__file__).resolve().parents[1] / "specs" / "tables.yaml")
 
 
 def test_a_start_and_its_end_are_drawn() -> None:
-    drawn = machine_dot(load(TABLES), "lobby", "main")
+    drawn = write_machine(load(TABLES), "lobby", "main")
 
     assert "start table(pair + [peer])" in drawn
     assert "ended" in drawn

@@ -10,12 +10,12 @@ from html import unescape
 
 import pytest
 
-from diagrams.flow import Flow, Kind, Node
-from diagrams.looks import LOOKS
-from diagrams.states import machine_dot, spec_dots, stems
-from diagrams.tracing import flow
-from diagrams.wording import duration
-from machines.library import load_text
+from diagrams.phrases import duration
+from diagrams.rendering.style import LOOKS
+from diagrams.states.builder import flow
+from diagrams.states.dot import stems, write_machine, write_spec
+from diagrams.states.model import Kind, Node, StateDiagram
+from machines.loader import load_text
 from machines.model import Branch, Choice, Spec
 from tests.diagrams.examples import GAMES, games
 
@@ -25,14 +25,14 @@ def spec() -> Spec:
     return games()
 
 
-def arrows(drawn: Flow) -> Iterator[tuple[str, str, str, str]]:
+def arrows(drawn: StateDiagram) -> Iterator[tuple[str, str, str, str]]:
     """Each arrow as (source, target, kind, its text in one line)."""
     for arrow in drawn.arrows:
         text = " ".join(line.text for label in arrow.labels for line in label.lines)
         yield arrow.source, arrow.target, arrow.kind.name, text
 
 
-def box(drawn: Flow, name: str) -> list[str]:
+def box(drawn: StateDiagram, name: str) -> list[str]:
     """All lines of a box, those of the branches that keep its state included."""
     node = next(node for node in drawn.nodes if node.name == name)
     return [line.text for line in (*node.lines, *(line for label in node.inside for line in label.lines))]
@@ -130,15 +130,15 @@ def test_every_branch_of_a_machine_is_drawn_and_nothing_else_is(spec: Spec) -> N
 
 
 def test_a_state_that_calls_is_linked_to_the_picture_of_its_machine(spec: Spec) -> None:
-    dot = machine_dot(spec, "server", "main")
+    dot = write_machine(spec, "server", "main")
 
     assert 'URL="games-server-turn.svg"' in dot
     assert 'URL="games-server-join.svg"' in dot
-    assert 'HREF="games-server-main.svg"' in machine_dot(spec, "server", "turn")
+    assert 'HREF="games-server-main.svg"' in write_machine(spec, "server", "turn")
 
 
 def test_tooltips_name_the_line_and_no_folder(spec: Spec) -> None:
-    dot = machine_dot(spec, "server", "turn")
+    dot = write_machine(spec, "server", "turn")
 
     line = next(number for number, text in enumerate(GAMES.splitlines(), 1) if text == "      asked:")
     assert rf'tooltip="games.yaml:{line}\n' in dot
@@ -154,7 +154,7 @@ def test_every_kind_of_arrow_looks_unlike_every_other_without_colour() -> None:
 
 def test_the_same_spec_gives_the_same_bytes_in_another_process(spec: Spec) -> None:
     code = (
-        "import sys, hashlib; from tests.diagrams.examples import games; from diagrams.states import spec_dots;"
+        "import sys, hashlib; from tests.diagrams.examples import games; from diagrams.states.dot import spec_dots;"
         "print(hashlib.sha256(repr(spec_dots(games())).encode()).hexdigest())"
     )
     digests = {
@@ -170,15 +170,15 @@ def test_the_same_spec_gives_the_same_bytes_in_another_process(spec: Spec) -> No
 
 
 def test_a_changed_limit_changes_the_pictures_that_show_it_and_no_other(spec: Spec) -> None:
-    before = spec_dots(spec)
-    after = spec_dots(load_text(GAMES.replace("reply: 400 ms", "reply: 5 s"), "folder/games.yaml"))
+    before = write_spec(spec)
+    after = write_spec(load_text(GAMES.replace("reply: 400 ms", "reply: 5 s"), "folder/games.yaml"))
 
     changed = {name for name in before if before[name] != after[name]}
     assert changed == {"games-server-join", "games-server-turn", "games-client-main"}
 
 
 def test_pictures_are_named_after_protocol_role_and_machine(spec: Spec) -> None:
-    assert list(spec_dots(spec)) == list(stems(spec).values())
+    assert list(write_spec(spec)) == list(stems(spec).values())
     assert stems(spec)["server", "turn"] == "games-server-turn"
 
 
@@ -201,7 +201,7 @@ def chain(states: int, fault: str) -> Spec:
 
 
 def test_few_sources_share_an_end_and_many_have_one_each() -> None:
-    def ends(drawn: Flow) -> list[Node]:
+    def ends(drawn: StateDiagram) -> list[Node]:
         return [node for node in drawn.nodes if node.kind == "end"]
 
     assert len(ends(flow(chain(3, "{return: 2}"), "server", "main"))) == 2
@@ -219,7 +219,7 @@ def test_where_many_arrows_meet_at_a_state_jump_marks_stand_for_it() -> None:
     _assert_whole(drawn)
 
 
-def _assert_whole(drawn: Flow) -> None:
+def _assert_whole(drawn: StateDiagram) -> None:
     names = [node.name for node in drawn.nodes]
     assert len(set(names)) == len(names)
     assert {end for arrow in drawn.arrows for end in (arrow.source, arrow.target)} <= set(names)
@@ -232,7 +232,7 @@ def test_arrows_join_nodes_that_exist_and_parallel_ones_are_merged(spec: Spec) -
 
 
 def test_a_label_of_an_arrow_keeps_the_words_of_its_branch(spec: Spec) -> None:
-    dot = machine_dot(spec, "server", "turn")
+    dot = write_machine(spec, "server", "turn")
     texts = [unescape(text).replace("\N{NO-BREAK SPACE}", " ") for text in re.findall(r">([^<>]+)</FONT>", dot)]
 
     arrows = flow(spec, "server", "turn").arrows
@@ -253,14 +253,14 @@ def test_a_duration_is_said_as_a_spec_writes_it(seconds: float, text: str) -> No
 
 def test_a_guard_too_long_to_show_stands_in_full_in_the_tooltip(spec: Spec) -> None:
     guard = " and ".join(f"n != {number}" for number in range(100, 128))
-    dot = machine_dot(load_text(GAMES.replace("if: n == left", f"if: {guard}")), "server", "turn")
+    dot = write_machine(load_text(GAMES.replace("if: n == left", f"if: {guard}")), "server", "turn")
 
     assert "…" in dot
     assert f"2 [{guard}]" in dot
 
 
 def test_ids_in_the_pictures_of_a_spec_are_unique_so_that_one_page_can_hold_them(spec: Spec) -> None:
-    ids = [found for dot in spec_dots(spec).values() for found in re.findall(r'\bid="?([^"\s\]]+)', dot)]
+    ids = [found for dot in write_spec(spec).values() for found in re.findall(r'\bid="?([^"\s\]]+)', dot)]
 
     assert len(ids) > 50
     assert len(set(ids)) == len(ids)

@@ -8,7 +8,7 @@ from enum import Enum, IntEnum, StrEnum
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from machines.expressions.evaluation import TOTAL, Evaluator, fixed
+from machines.expressions.compiler import TOTAL, Evaluator, fixed
 from machines.expressions.operations import INTEGER_MAX, INTEGER_MIN, LENGTH_MAX
 from machines.expressions.parser import parse
 from machines.model import Call, Expression, Name

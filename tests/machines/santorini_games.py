@@ -19,12 +19,12 @@ import rules.santorini
 import rules.tournament
 from machines.effects import Drop, Effect, Send
 from machines.engine.session import Program
-from machines.library import load
+from machines.loader import load
 from machines.values import freeze
 from rules.players.santorini import Speaker
 from rules.players.santorini_position import Position, Turn
 from rules.santorini import Play
-from tests.harness import Client, Network, Run
+from tests.support.session_harness import Client, Network, Run
 
 
 @dataclass(frozen=True, slots=True)

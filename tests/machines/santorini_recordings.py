@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, Final
 
 from rules.santorini_board import BoardError, read_board
-from tests.shared import SHARED
+from tests.support.shared import SHARED
 
 TRANSCRIPTS: Final = SHARED / "cases" / "santorini" / "transcripts"
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from machines.checks.checker import check, judge
-from machines.library import load_text
+from machines.checks.checker import check, check_with_suppressions
+from machines.loader import load_text
+from machines.parser.suppressions import ACCEPTABLE
 from machines.problems import SpecError
-from machines.reading.accepted import ACCEPTABLE
-from tests.machines.quiz import QUIZ, changed
+from tests.support.quiz import QUIZ, changed
 
 NO_LIMIT = ("        within: never\n", "")  # the client's wait
 UNREAD = ("          NEWS: stay\n", "")
@@ -28,7 +28,7 @@ def told(text: str) -> list[str]:
 
 
 def test_a_problem_that_is_accepted_is_listed_with_its_reason_and_none_any_more() -> None:
-    problems, allowed = judge(load_text(accepting("  A325: the document knows no limit\n", NO_LIMIT)))
+    problems, allowed = check_with_suppressions(load_text(accepting("  A325: the document knows no limit\n", NO_LIMIT)))
 
     assert problems == []
     assert [(one.problem.code, one.by.reason) for one in allowed] == [("A325", "the document knows no limit")]
@@ -87,9 +87,9 @@ def test_a_spec_that_extends_one_takes_over_what_it_accepts_and_may_mend_it(tmp_
     child = "extends: quiz\nprotocol: quicker\n"
     mend = "roles: {client: {main: {always: {within: 1 min}}}}\n"
 
-    assert judge(load_text(child, folder=tmp_path))[0] == []
-    assert len(judge(load_text(child, folder=tmp_path))[1]) == 1
-    assert judge(load_text(child + mend, folder=tmp_path)) == ([], [])
+    assert check_with_suppressions(load_text(child, folder=tmp_path))[0] == []
+    assert len(check_with_suppressions(load_text(child, folder=tmp_path))[1]) == 1
+    assert check_with_suppressions(load_text(child + mend, folder=tmp_path)) == ([], [])
 
 
 def test_the_quiz_accepts_nothing() -> None:

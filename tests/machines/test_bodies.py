@@ -21,9 +21,9 @@ from machines.messages.types import (
     parse_body,
     parse_type,
 )
-from machines.model import Body, Hole, Message, Type, TypeDeclaration, Verbatim
+from machines.model import Body, Field, LiteralBody, Message, Type, TypeDeclaration
+from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from machines.problems import Place, Problems
-from machines.reading.nodes import ListNode, MapNode, Node, ScalarNode
 from machines.values import Record
 from tests.machines.type_values import (
     NOWHERE,
@@ -38,7 +38,7 @@ from tests.machines.type_values import (
     values_of,
     wired,
 )
-from tests.shared import SHARED, needs_shared
+from tests.support.shared import SHARED, needs_shared
 
 MOVE = "[place, $id int, $turn int, {tile: $tile int, x: $x int, y: $y int}]"
 DIRECTIONS = "{Dir: {enum: [North, South], loose: true}, Name: {string: '[a-z]+'}, Names: [Name, ...]}"
@@ -262,7 +262,7 @@ def list_of(node: Node) -> tuple[Node, ...]:
 # -- properties ------------------------------------------------------------------------------------------------------
 
 drawn = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-literals = st.sampled_from([None, True, False, 0, 1, 1.5, "a", "word", ""]).map(Verbatim)
+literals = st.sampled_from([None, True, False, 0, 1, 1.5, "a", "word", ""]).map(LiteralBody)
 nested: st.SearchStrategy[Any] = st.recursive(
     types.map(lambda type_: (type_, False)) | types.map(lambda type_: (type_, True)) | literals,
     lambda inner: (
@@ -272,9 +272,9 @@ nested: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-def body_of(drawn_: Any, names: list[Hole], in_key: bool = False) -> Body:
+def body_of(drawn_: Any, names: list[Field], in_key: bool = False) -> Body:
     """Return the body that a drawn nest stands for; its holes go to ``names``."""
-    if isinstance(drawn_, Verbatim):
+    if isinstance(drawn_, LiteralBody):
         return drawn_
     if isinstance(drawn_, list):
         return model.BodyList(tuple(body_of(item, names) for item in drawn_))
@@ -282,7 +282,7 @@ def body_of(drawn_: Any, names: list[Hole], in_key: bool = False) -> Body:
         return model.BodyMap(tuple((key, body_of(item, names, True)) for key, item in drawn_.items()))
     type_, optional = drawn_
     default = compile_type(type_, TYPES).example() if optional and in_key else None
-    names.append(Hole(f"h{len(names)}", type_, NOWHERE, optional and in_key, default))
+    names.append(Field(f"h{len(names)}", type_, NOWHERE, optional and in_key, default))
     return names[-1]
 
 
@@ -292,14 +292,14 @@ messages = nested.map(lambda found: Message("move", ("client",), body_of(found, 
 def like(body: Body) -> st.SearchStrategy[Any]:
     """Return a strategy of values that are like a body."""
     match body:
-        case Hole():
+        case Field():
             return values_of(body.type)
-        case Verbatim(value):
+        case LiteralBody(value):
             return st.just(value)
         case model.BodyList(items):
             return st.tuples(*map(like, items)).map(list)
         case model.BodyMap(pairs):
-            optional = {name: like(item) for name, item in pairs if isinstance(item, Hole) and item.optional}
+            optional = {name: like(item) for name, item in pairs if isinstance(item, Field) and item.optional}
             needed = {name: like(item) for name, item in pairs if name not in optional}
             return st.fixed_dictionaries(needed, optional=optional)
     raise AssertionError("texts are drawn elsewhere")
@@ -370,10 +370,10 @@ texts = st.tuples(
 @given(texts, st.data())
 def test_a_text_is_read_as_it_was_written_or_not_written_at_all(drawn_: Any, data: st.DataObject) -> None:
     prefix, holes, ends = drawn_
-    parts: list[str | Hole] = [prefix] if prefix else []
+    parts: list[str | Field] = [prefix] if prefix else []
     for index, (name, after) in enumerate(holes):
         type_: Type = model.Named(name) if name in TYPES else model.Scalar(name)
-        parts += [Hole(f"h{index}", type_, NOWHERE), after]
+        parts += [Field(f"h{index}", type_, NOWHERE), after]
     if ends:
         parts.pop()
     message = Message("move", ("client",), model.Text(tuple(parts)), (), False, NOWHERE)

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from machines.values import freeze
-from tests.harness import Run
+from tests.support.session_harness import Run
 
 DOOR = """
 protocol: door

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from machines.checks import check
-from machines.checks.messages import Likeness
-from machines.library import SpecNotFound, load, load_text
+from machines.checks.ambiguity import AmbiguityTable
+from machines.loader import SpecNotFound, load, load_text
+from machines.parser.yaml_nodes import ListNode, ScalarNode, parse_yaml
 from machines.problems import NEAR_LETTERS_MAX, NEAR_WORDS_MAX, TOLD_MAX, Place, Problem, Problems, SpecError, near
-from machines.reading.nodes import ListNode, ScalarNode, parse_yaml
 
 SECONDS = 8.0  # of CPU, on a slow machine; before they were bounded most of these took more than a minute
 HEAD = "protocol: p\ntitle: t\nconnects: {client: server}\n"
@@ -104,7 +104,7 @@ def test_a_search_that_a_flood_has_ended_is_said_to_have_ended() -> None:
 
 def test_pairs_that_nobody_compared_are_a_problem() -> None:
     spec = load_text(received(["[a, $x int]", "[b, $x int]", "[$w string, $x int]"]))
-    likeness, problems = Likeness(spec, steps=5), Problems()
+    likeness, problems = AmbiguityTable(spec, steps=5), Problems()
 
     assert likeness.both_fit("M0", "M1") is None  # which is the truth: the words differ
     assert likeness.both_fit("M0", "M2") is None  # which is not: nothing was left to find that out

@@ -10,22 +10,22 @@ from pathlib import Path
 import pytest
 
 from machines.checks import (
-    accepted,
-    assignment,
-    bindings,
+    ambiguity,
     check,
     checker,
-    faults,
-    graph,
+    definite_assignment,
+    fault_handling,
     guards,
-    kinds,
-    messages,
-    peers,
+    reachability,
+    receivers,
     rules,
+    scoping,
+    suppressions,
+    value_kinds,
 )
-from machines.library import load
+from machines.loader import load
 from machines.problems import SpecError
-from tests.machines.quiz import (
+from tests.support.quiz import (
     FAULT,
     OVER,
     QUIZ,
@@ -35,8 +35,8 @@ from tests.machines.quiz import (
     found,
     spec_of,
 )
-from tests.seeds import RULES as SEED_RULES
-from tests.shared import SHARED, needs_shared
+from tests.support.seeds import RULES as SEED_RULES
+from tests.support.shared import SHARED, needs_shared
 
 ROOT = Path(__file__).resolve().parents[2]
 SPECS = sorted(path for folder in ("specs", "tests/specs") for path in (ROOT / folder).glob("*.yaml"))
@@ -188,7 +188,18 @@ def test_a_shipped_spec_is_checked_at_once(path: Path) -> None:
 
 # -- the table of codes ----------------------------------------------------------------------------------------------
 
-MODULES = (accepted, assignment, bindings, faults, graph, guards, kinds, messages, peers, rules)
+MODULES = (
+    suppressions,
+    definite_assignment,
+    scoping,
+    fault_handling,
+    reachability,
+    guards,
+    value_kinds,
+    ambiguity,
+    receivers,
+    rules,
+)
 
 
 def codes(text: str) -> set[str]:

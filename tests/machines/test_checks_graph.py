@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from machines.checks.flow import components
-from tests.machines.quiz import (
+from machines.analysis.call_graph import components
+from tests.support.quiz import (
     AS,
     CLIENT,
     FAULT,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.machines.quiz import FAULT, LIMIT, RESIGN, TURN, Case, changed, found
+from tests.support.quiz import FAULT, LIMIT, RESIGN, TURN, Case, changed, found
 
 LAST = "{return: score}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.machines.quiz import AS, FAULT, LIMIT, MORE, OVER, RESIGN, TURN, Case, changed, found
+from tests.support.quiz import AS, FAULT, LIMIT, MORE, OVER, RESIGN, TURN, Case, changed, found
 
 REPLY = "  reply: 5 s\n"
 WORD = (REPLY, "  reply: 5 s\n  word: hello\n")

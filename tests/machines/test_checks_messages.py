@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from machines.checks.messages import apart
+from machines.checks.ambiguity import apart
 from machines.messages.types import compile_message, overlap
-from machines.model import Body, BodyList, BodyMap, Hole, Message, Scalar, Verbatim
+from machines.model import Body, BodyList, BodyMap, Field, LiteralBody, Message, Scalar
 from machines.problems import Place
-from tests.machines.quiz import (
+from tests.support.quiz import (
     CLIENT,
     LIMIT,
     RESIGN,
@@ -152,12 +152,12 @@ def test_a_fault_is_told_and_a_mended_one_is_not(case: Case) -> None:
 # -- fixed words that tell messages apart -----------------------------------------------------------------------------
 
 PLACE = Place("spec.yaml", 1, 1)
-words = st.sampled_from([None, True, False, 0, 1, 1.0, "a", "b"]).map(Verbatim)
+words = st.sampled_from([None, True, False, 0, 1, 1.0, "a", "b"]).map(LiteralBody)
 types = st.sampled_from([Scalar("int"), Scalar("bool"), Scalar("string"), Scalar("null"), Scalar("any")])
 
 
-def hole(kind: Scalar, optional: bool = False) -> Hole:
-    return Hole("h", kind, PLACE, optional, {"int": 0, "bool": True, "string": "", "null": None}.get(kind.kind))
+def hole(kind: Scalar, optional: bool = False) -> Field:
+    return Field("h", kind, PLACE, optional, {"int": 0, "bool": True, "string": "", "null": None}.get(kind.kind))
 
 
 bodies: st.SearchStrategy[Body] = st.recursive(
@@ -175,7 +175,7 @@ bodies: st.SearchStrategy[Body] = st.recursive(
 def numbered(body: Body, name: str) -> Body:
     """Return the body with each hole's name its own."""
     match body:
-        case Hole():
+        case Field():
             return replace(body, name=f"h{name}")
         case BodyList(items):
             return BodyList(tuple(numbered(item, f"{name}{index}") for index, item in enumerate(items)))

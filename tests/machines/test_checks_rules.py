@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from tests.machines.quiz import (
+from tests.support.quiz import (
     RESIGN,
     TURN,
     Case,

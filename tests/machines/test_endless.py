@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.harness import Run
+from tests.support.session_harness import Run
 
 TALK = """
 protocol: talk

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from machines.expressions.evaluation import EvaluationError, Evaluator, compile, compile_guard, fixed  # noqa: A004 (as in re.compile)
+from machines.expressions.compiler import EvaluationError, Evaluator, compile, compile_guard, fixed  # noqa: A004 (as in re.compile)
 from machines.expressions.operations import INTEGER_MAX, INTEGER_MIN, LENGTH_MAX
 from machines.model import Call, Constant, Mapped, Name, Sequence
 from machines.values import Range, Record

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from machines.expressions import parser
 from machines.expressions.parser import CHARACTERS_MAX, DEPTH_MAX, parse, parse_call
-from machines.expressions.spelling import show, walk
+from machines.expressions.unparse import show, walk
 from machines.model import Attribute, Binary, Call, Constant, Expression, Item, Mapped, Name, Sequence, Unary
 from machines.problems import Place, Problem, Problems
 

@@ -9,18 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from machines.messages.shapes import Mismatch
-from machines.model import Frame, FrameBytes, FrameLine, FrameRepeat, FrameUntil, Wire
+from machines.model import CompositeFrame, FrameBytes, FrameLine, FrameRepeat, FrameUntil, Wire
 from machines.problems import Place
 from machines.wire.codec import Codec, Malformed
-from machines.wire.frames import Cut, PartsFramer, packer
+from machines.wire.composite_framing import Cut, PartsFramer, packer
 from machines.wire.framing import FrameError
 
 HERE = Place("test.yaml", 1, 1)
 WIRE = Wire(framing="text", line_end="crlf", message_bytes_max=2000, parts_max=60)
-BULK: Frame = (FrameLine(("$", "size", ""), HERE), FrameBytes("size", HERE), FrameLine(("",), HERE))
-ARRAY: Frame = (FrameLine(("*", "count", ""), HERE), FrameRepeat("count", BULK, HERE))
-MAIL: Frame = (FrameUntil(".", HERE),)
-PAIR: Frame = (FrameLine(None, HERE), FrameBytes(3, HERE), FrameLine(("",), HERE))
+BULK: CompositeFrame = (FrameLine(("$", "size", ""), HERE), FrameBytes("size", HERE), FrameLine(("",), HERE))
+ARRAY: CompositeFrame = (FrameLine(("*", "count", ""), HERE), FrameRepeat("count", BULK, HERE))
+MAIL: CompositeFrame = (FrameUntil(".", HERE),)
+PAIR: CompositeFrame = (FrameLine(None, HERE), FrameBytes(3, HERE), FrameLine(("",), HERE))
 
 texts = st.text(st.characters(blacklist_categories=["Cs"]), max_size=20)
 lines = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\r\n"), max_size=20)
@@ -28,7 +28,7 @@ lines = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters=
 contents = st.lists(lines, max_size=5).map("\n".join).filter(lambda text: text == "" or not text.startswith("\n"))
 
 
-def cut(stream: bytes, frame: Frame, cuts: list[int], wire: Wire = WIRE) -> list[Any]:
+def cut(stream: bytes, frame: CompositeFrame, cuts: list[int], wire: Wire = WIRE) -> list[Any]:
     """Return the values of what comes out of a stream in these pieces."""
     framer = PartsFramer(wire)
     found: list[Any] = []
@@ -78,7 +78,7 @@ def test_content_as_the_rfc_has_it() -> None:
     ],
 )
 def test_what_is_like_the_first_line_is_a_frame_and_what_is_not_is_a_line(
-    stream: bytes, frame: Frame, values: list[Any]
+    stream: bytes, frame: CompositeFrame, values: list[Any]
 ) -> None:
     assert cut(stream, frame, []) == values
     assert cut(stream, frame, list(range(len(stream)))) == values
@@ -95,7 +95,9 @@ def test_what_is_like_the_first_line_is_a_frame_and_what_is_not_is_a_line(
         (b"x\r\n" * 700, MAIL, "longer than"),
     ],
 )
-def test_what_is_over_a_limit_or_unlike_its_pattern_ends_the_stream(stream: bytes, frame: Frame, why: str) -> None:
+def test_what_is_over_a_limit_or_unlike_its_pattern_ends_the_stream(
+    stream: bytes, frame: CompositeFrame, why: str
+) -> None:
     framer = PartsFramer(WIRE)
     framer.feed(stream)
 

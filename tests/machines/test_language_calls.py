@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.harness import Run
-from tests.machines.tiny import returned, shows, start, tiny
+from tests.support.session_harness import Run
+from tests.support.tiny import returned, shows, start, tiny
 
 SPEC = """
         messages:

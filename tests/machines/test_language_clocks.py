@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.harness import Run
-from tests.machines.tiny import returned, shows, start
+from tests.support.session_harness import Run
+from tests.support.tiny import returned, shows, start
 
 CLIENT = """
         messages:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.machines.tiny import returned, shows, start
+from tests.support.tiny import returned, shows, start
 
 VALUES: list[tuple[str, Any]] = [
     ("1 + 2 * 3 - -1", 8),

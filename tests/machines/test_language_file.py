@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from machines.effects import Pause, Resume, Send
-from tests.harness import Run
-from tests.machines.tiny import returned, shows, start, tiny
+from tests.support.session_harness import Run
+from tests.support.tiny import returned, shows, start, tiny
 
 ECHO = """
     messages:

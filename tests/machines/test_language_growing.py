@@ -8,9 +8,9 @@ import pytest
 
 from machines.checks import check
 from machines.effects import Send
-from machines.library import load_text
+from machines.loader import load_text
 from machines.problems import SpecError
-from tests.machines.tiny import returned, shows, start, tiny
+from tests.support.tiny import returned, shows, start, tiny
 
 VALUES: list[tuple[str, Any]] = [
     ("any([false, 1 < 2]) and not any([])", True),

@@ -1,4 +1,4 @@
-"""Every key and word of the language has at least one running test that names it; see `tests.machines.tiny.shows`."""
+"""Every key and word of the language has at least one running test that names it; see `tests.support.tiny.shows`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import get_args
 
 import pytest
 
-from machines.checks.names import BUILT_IN_VALUES, FUNCTIONS
-from machines.expressions.spelling import POWERS
-from machines.messages.notation import SCALARS
+from machines.analysis.scopes import BUILT_IN_VALUES, FUNCTIONS
+from machines.expressions.unparse import POWERS
+from machines.messages.syntax import SCALARS
 from machines.model import Early, Wire
-from machines.reading.branches import BRANCH_KEYS, STAYING, STEPS
-from machines.reading.reader import TOP_KEYS
-from machines.reading.settings import Kind, parse_value
-from machines.reading.states import ALWAYS_KEYS, STATE_KEYS
+from machines.parser.branches import BRANCH_KEYS, STAYING, STEPS
+from machines.parser.reader import TOP_KEYS
+from machines.parser.settings import Kind, parse_value
+from machines.parser.states import ALWAYS_KEYS, STATE_KEYS
 from tests.machines.test_language_file import SETTINGS
-from tests.machines.tiny import SHOWN
+from tests.support.tiny import SHOWN
 
 HERE = Path(__file__).parent
 for path in sorted(HERE.glob("test_language_*.py")):

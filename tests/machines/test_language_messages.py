@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from machines.values import Record
-from tests.harness import Run
-from tests.machines.tiny import returned, shows, start
+from tests.support.session_harness import Run
+from tests.support.tiny import returned, shows, start
 
 BAD = object()  # what comes back for a value that is no such message
 

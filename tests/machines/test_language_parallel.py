@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from machines.problems import SpecError
-from tests.harness import Run
 from tests.machines.test_language_calls import served, spec
-from tests.machines.tiny import returned, shows, start
+from tests.support.session_harness import Run
+from tests.support.tiny import returned, shows, start
 
 
 def side_by_side(parallel: str, order: list[int], seats: int = 3) -> Run:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.harness import Network, Run
-from tests.machines.tiny import returned, shows, start, tiny
+from tests.support.session_harness import Network, Run
+from tests.support.tiny import returned, shows, start, tiny
 
 SPEC = """
         messages:

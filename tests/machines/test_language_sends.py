@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.harness import Run
-from tests.machines.tiny import returned, shows, start
+from tests.support.session_harness import Run
+from tests.support.tiny import returned, shows, start
 
 MESSAGES = """
         messages:

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from machines.library import load, load_text, resolved, shipped, sources
-from machines.model import Spec, Verbatim
+from machines.loader import load, load_text, resolved, shipped, sources
+from machines.model import LiteralBody, Spec
+from machines.parser.inheritance import INSERTIONS_MAX, REMOVALS_MAX
+from machines.parser.unparse import written
 from machines.problems import Problem, SpecError
-from machines.reading.extending import INSERTIONS_MAX, REMOVALS_MAX
-from machines.reading.writing import written
-from tests.harness import Run
-from tests.machines.tiny import shows
+from tests.support.session_harness import Run
+from tests.support.tiny import shows
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -123,7 +123,7 @@ def test_a_renamed_message_is_renamed_wherever_it_is_named(tmp_path: Path) -> No
     spec = variant(tmp_path, text)
 
     assert list(spec.messages) == ["STEP", "HALT", "TURN", "BYE"]
-    assert spec.messages["HALT"].also == (Verbatim("halt"),)
+    assert spec.messages["HALT"].also == (LiteralBody("halt"),)
     assert walked(spec, "halt") == ([{"go": 1}, "bye"], 5)
 
 
@@ -219,7 +219,7 @@ def test_two_variants_of_one_spec_are_put_together_and_the_spec_is_laid_once(tmp
     loud = "protocol: loud\nextends: walk\nmessages: {server: {BYE: BYE}}\n"
     spec = variant(tmp_path, "extends: [short, loud]\n", short=short, loud=loud)
 
-    assert (spec.settings["reply"].value, spec.messages["BYE"].body) == (1.0, Verbatim("BYE"))
+    assert (spec.settings["reply"].value, spec.messages["BYE"].body) == (1.0, LiteralBody("BYE"))
     assert [path.stem for path in sources(str(tmp_path / "variant.yaml"))] == ["variant", "loud", "short", "walk"]
 
 
@@ -329,7 +329,7 @@ def bare(value: Any) -> Any:
 @pytest.mark.parametrize("name", WHOLE, ids=lambda name: Path(name).stem)
 def test_a_spec_written_out_is_the_same_spec(name: str) -> None:
     text = written(resolved(name))
-    allowed = ["tests.machines.stub_rules"]
+    allowed = ["tests.support.stub_rules"]
 
     assert bare(load_text(text, rules=allowed)) == bare(load(name, rules=allowed))
 
@@ -354,8 +354,8 @@ def lines_of(text: str) -> Iterator[tuple[str, str, int]]:
 )
 def test_texts_come_back_as_they_were(value: str) -> None:
     text = BASE.replace("BYE: bye", f"BYE: {value}")
+    from machines.parser.yaml_nodes import parse_yaml
     from machines.problems import Problems
-    from machines.reading.nodes import parse_yaml
 
     node = parse_yaml(text, "a.yaml", Problems())
     assert node is not None

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from machines.library import (
+from machines.loader import (
     EXTENDS_MAX,
     RulesError,
     SpecNotFound,
@@ -16,12 +16,12 @@ from machines.library import (
     rules_modules,
     shipped,
 )
-from machines.model import Goto, Spec, Verbatim
+from machines.model import Goto, LiteralBody, Spec
+from machines.parser.settings import SettingError
+from machines.parser.yaml_nodes import BYTES_MAX
 from machines.problems import Problem, SpecError
-from machines.reading.nodes import BYTES_MAX
-from machines.reading.settings import SettingError
 from machines.values import Range
-from tests.machines.talk import GOOD
+from tests.support.talk import GOOD
 
 # -- finding ---------------------------------------------------------------------------------------------------------
 
@@ -182,7 +182,7 @@ def test_a_spec_may_extend_one_beside_it(tmp_path: Path) -> None:
     assert list(spec.settings) == ["reply", "often", "word", "more"]
     assert list(spec.types) == ["Name", "Port"]
     assert list(spec.messages) == ["HELLO", "BYE", "NUMBERS", "WAVE", "WELCOME", "DONE"]
-    assert spec.messages["BYE"].body == Verbatim("so long")
+    assert spec.messages["BYE"].body == LiteralBody("so long")
     assert spec.messages["BYE"].also == ()  # the other bodies went with the body that was replaced
     assert spec.messages["DONE"].urgent
 

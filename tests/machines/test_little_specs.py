@@ -9,10 +9,10 @@ import pytest
 
 from machines.checks import check
 from machines.effects import Ask
-from machines.library import load
+from machines.loader import load
 from machines.model import Spec
-from tests.harness import Client, Network, Run
-from tests.machines.sketch import value
+from tests.support.session_harness import Client, Network, Run
+from tests.support.sketch import value
 
 FOLDER = Path(__file__).resolve().parents[1] / "specs"
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from machines.analysis.scopes import frame_names, global_names
 from machines.checks import check
-from machines.checks.names import frame_names, global_names
-from tests.machines.quiz import AS, FAULT, QUIZ, TURN, Case, changed, found, spec_of
+from tests.support.quiz import AS, FAULT, QUIZ, TURN, Case, changed, found, spec_of
 
 # -- which names there are -------------------------------------------------------------------------------------------
 

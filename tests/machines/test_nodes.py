@@ -3,8 +3,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from machines.problems import Problem, Problems
-from machines.reading.nodes import (
+from machines.parser.yaml_nodes import (
     BYTES_MAX,
     DEPTH_MAX,
     NODES_MAX,
@@ -14,6 +13,7 @@ from machines.reading.nodes import (
     ScalarNode,
     parse_yaml,
 )
+from machines.problems import Problem, Problems
 
 
 def parsed(text: str) -> tuple[Node | None, list[Problem]]:

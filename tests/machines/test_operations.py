@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from machines.expressions.evaluation import EvaluationError, Evaluator, compile, typed_equal  # noqa: A004 (as in re.compile)
+from machines.expressions.compiler import EvaluationError, Evaluator, compile, typed_equal  # noqa: A004 (as in re.compile)
 from machines.expressions.operations import INTEGER_MAX, INTEGER_MIN, contains
 from machines.model import Binary, Call, Constant, Expression, Name, Unary
 from machines.problems import Place

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from machines.messages import overlap as overlapping
 from machines.messages.automata import TooLargeError
-from machines.messages.shapes import MISS
+from machines.messages.shapes import NO_MATCH
 from machines.messages.types import compile_type, narrower, overlap
 from machines.model import Type
 from tests.machines.type_values import TYPES, json_values, message_of, types, values_of, wired
@@ -184,10 +184,10 @@ def test_a_value_that_fits_both_is_never_overlooked(a: Type, b: Type, data: st.D
 
     if found is None:
         for value in (data.draw(values_of(a)), data.draw(values_of(b)), data.draw(json_values)):
-            assert one.take(value) is MISS or other.take(value) is MISS
+            assert one.take(value) is NO_MATCH or other.take(value) is NO_MATCH
     elif found.certain:
-        assert one.take(wired(found.value)) is not MISS
-        assert other.take(wired(found.value)) is not MISS
+        assert one.take(wired(found.value)) is not NO_MATCH
+        assert other.take(wired(found.value)) is not NO_MATCH
 
 
 @drawn
@@ -197,7 +197,7 @@ def test_what_fits_the_narrower_of_two_fits_the_other(a: Type, b: Type, data: st
 
     if narrower(one, other):
         for value in (data.draw(values_of(a)), data.draw(json_values), *one.samples()):
-            assert one.take(value) is MISS or other.take(value) is not MISS
+            assert one.take(value) is NO_MATCH or other.take(value) is not NO_MATCH
         assert not narrower(other, one)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from machines.checks.pairs import Pair, pairs
-from machines.library import load_text
-from tests.machines.quiz import FAULT, QUIZ, changed
+from machines.checks.event_coverage import Pair, pairs
+from machines.loader import load_text
+from tests.support.quiz import FAULT, QUIZ, changed
 
 ASKED = """\
       asked:

@@ -18,7 +18,7 @@ from machines.messages.automata import (
     shortest,
     up_to,
 )
-from machines.messages.patterns import PatternError, anchored, automaton, bare, escaped, matcher
+from machines.messages.regex import PatternError, anchored, automaton, bare, escaped, matcher
 
 ATOMS = [*"abAB01-_ .^$|?*+()[]{}\\/é\n", r"\d", r"\w", r"\s", r"\.", r"\x41", r"\u0042", r"\n", r"\-", r"\$"]
 SETS = ["[a-c]", "[^ab]", "[-a]", "[a-]", r"[\d_]", "[ab&c]", "[a~]", "[.$]", "{1,2}", "{2}", "{0,}", "(?:", "(a|b)"]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from machines.library import load, load_text
+from machines.loader import load, load_text
 from machines.model import (
     Binding,
     Branch,
@@ -25,8 +25,8 @@ from machines.model import (
 )
 from machines.problems import Place
 from machines.values import Range, Rate
-from tests.machines.talk import GOOD, changed, faults
-from tests.seeds import FIVE, load_seed
+from tests.support.seeds import FIVE, load_seed
+from tests.support.talk import GOOD, changed, faults
 
 
 def state(spec: Spec, role: str, machine: str, name: str) -> State:

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from machines.library import load_text
+from machines.loader import load_text
+from machines.parser import reader
 from machines.problems import SpecError
-from machines.reading import reader
-from tests.machines.talk import changed, faults
-from tests.seeds import FIVE, seed_file
+from tests.support.seeds import FIVE, seed_file
+from tests.support.talk import changed, faults
 
 # A code, a part of the good spec, and what stands there instead; ^ is where the problem is to be told.
 FAULTS = [

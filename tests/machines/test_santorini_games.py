@@ -11,7 +11,7 @@ from rules import santorini
 from rules.players.santorini_position import Turn
 from rules.santorini_board import Board, beside, cell_of, read_board, step_of
 from tests.machines.santorini_games import PROTOCOLS, UNDER_WAY, Protocol, Scripted, Table, tournament
-from tests.shared import SHARED, needs_shared
+from tests.support.shared import SHARED, needs_shared
 
 FOUR = list(PROTOCOLS.values())
 GAMES = SHARED / "cases" / "santorini" / "games.jsonl"

@@ -10,13 +10,13 @@ import pytest
 import rules.santorini
 import rules.tournament
 from machines.engine.session import Program
-from machines.library import load
+from machines.loader import load
 from machines.values import freeze
 from rules.players.santorini import PLAYERS
 from rules.santorini_board import Board, cell_of, read_board, step_of
-from tests.harness import Run
 from tests.machines.santorini_recordings import SERVERS, Recording, kind, meant, recording
-from tests.shared import needs_shared
+from tests.support.session_harness import Run
+from tests.support.shared import needs_shared
 
 pytestmark = needs_shared
 

@@ -13,10 +13,10 @@ from machines.checks.rules import check_rules
 from machines.effects import Ask, Cancel, Drop, Effect, Ended, Send
 from machines.problems import Problems
 from machines.values import Record
-from tests.harness import Run
-from tests.machines.stub_rules import STUBS
-from tests.machines.unruly import SEEDS, play
-from tests.seeds import FIVE, load_seed
+from tests.support.seeds import FIVE, load_seed
+from tests.support.session_harness import Run
+from tests.support.stub_rules import STUBS
+from tests.support.unruly import SEEDS, play
 
 RUNS = 40
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from machines.effects import Ask, Cancel
-from tests.harness import Run
-from tests.machines.sketch import client, failure, move, said, text_of, value
+from tests.support.session_harness import Run
+from tests.support.sketch import client, failure, move, said, text_of, value
 
 THINK = """
 main:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.machines.sketch import move, name, said, seated, serve, value
+from tests.support.sketch import move, name, said, seated, serve, value
 
 DOOR = """
 main:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.harness import Run
-from tests.machines.sketch import ACTS, ENTER, failure, move, name, said, seated, text_of, value
-from tests.machines.stub_rules import module
+from tests.support.session_harness import Run
+from tests.support.sketch import ACTS, ENTER, failure, move, name, said, seated, text_of, value
+from tests.support.stub_rules import module
 
 ECHO = """
 play:

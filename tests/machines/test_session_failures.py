@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from machines.effects import Ask, Cancel, Drop, Ended
-from tests.machines.sketch import client, failure, move, name, said, seated, serve, value
+from tests.support.sketch import client, failure, move, name, said, seated, serve, value
 
 # -- a transition is a transaction -----------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from machines.effects import Pause, Resume
-from tests.machines.sketch import move, name, said, seated, serve, value
+from tests.support.sketch import move, name, said, seated, serve, value
 
 ECHO = """
 play:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.harness import Run
-from tests.machines.sketch import failure, move, said, seated, value
+from tests.support.session_harness import Run
+from tests.support.sketch import failure, move, said, seated, value
 
 TURN = """
 turn(who):

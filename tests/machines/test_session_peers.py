@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.machines.sketch import failure, move, said, seated, value
+from tests.support.sketch import failure, move, said, seated, value
 
 # -- groups ----------------------------------------------------------------------------------------------------------
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from machines.checks.flow import CALL_DEPTH_MAX
-from tests.machines.sketch import failure, move, name, said, seated, serve, value
+from machines.analysis.call_graph import CALL_DEPTH_MAX
+from tests.support.sketch import failure, move, name, said, seated, serve, value
 
 
 class _Odd(BaseException):

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from machines.model import Setting
+from machines.parser.settings import SettingError, mistaken, override, parse_duration, parse_rate, parse_value
 from machines.problems import Place
-from machines.reading.settings import SettingError, mistaken, override, parse_duration, parse_rate, parse_value
 from machines.values import Range, Rate
 
 HERE = Place("a.yaml", 1, 1)

@@ -11,15 +11,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from machines import model
+from machines.engine.compiler import Program
 from machines.engine.session import Session
-from machines.engine.table import Program
-from machines.messages.bodies import MessageShape
+from machines.messages.bodies import MessageCodec
 from machines.messages.types import compile_message
 from machines.model import Message, Wire
 from machines.wire.codec import Codec, Malformed
 from machines.wire.framing import FrameError, make_framer
-from tests.harness import spec_of
 from tests.machines.type_values import NOWHERE, TYPES, json_values, message_of, same, types, values_of
+from tests.support.session_harness import spec_of
 
 CODEC = Codec(Wire())
 
@@ -28,7 +28,7 @@ KNOWN = "{Digit: {int: 0..9}, Word: {string: '[a-z]+'}}"
 GOOD = ["place", "a", 3, {"tile": 4, "at": [-1, 2]}, {"k": "w"}]
 
 
-def long_way(shape: MessageShape, raw: bytes) -> Any:
+def long_way(shape: MessageCodec, raw: bytes) -> Any:
     try:
         return shape.read(CODEC.decode(raw))
     except Malformed:
@@ -86,15 +86,15 @@ def test_a_message_with_other_bodies_is_not_parsed_at_once() -> None:
 def moves(draw: st.DrawFn) -> tuple[Message, Any]:
     """A message of two or three holes in a list or a mapping, and a value that fits it or nearly does."""
     drawn = draw(st.lists(types, min_size=2, max_size=3))
-    holes = [model.Hole(f"h{index}", type_, NOWHERE, False, None) for index, type_ in enumerate(drawn)]
+    holes = [model.Field(f"h{index}", type_, NOWHERE, False, None) for index, type_ in enumerate(drawn)]
     values = [draw(values_of(type_) | json_values) for type_ in drawn]
     body: model.Body
     value: Any
     if draw(st.booleans()):
-        body = model.BodyList((model.Verbatim("move"), *holes))
+        body = model.BodyList((model.LiteralBody("move"), *holes))
         value = ["move", *values]
     else:
-        body = model.BodyMap((("type", model.Verbatim("move")), *((f"k{i}", one) for i, one in enumerate(holes))))
+        body = model.BodyMap((("type", model.LiteralBody("move")), *((f"k{i}", one) for i, one in enumerate(holes))))
         value = {"type": "move", **{f"k{i}": one for i, one in enumerate(values)}}
     return Message("move", ("client",), body, (), False, NOWHERE), value
 
@@ -138,7 +138,7 @@ def test_what_a_glance_finds_is_just_what_the_framer_would_cut(framing: Any, wai
                 pass
     codec = Codec(wire)
 
-    payload = framer.glance(chunk)
+    payload = framer.try_single_message(chunk)
 
     assert framer.waiting == twin.waiting, "a glance takes nothing in"
     if payload is None:

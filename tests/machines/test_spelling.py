@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from machines.expressions.parser import CHARACTERS_MAX, parse
-from machines.expressions.spelling import calls, is_boolean, names, show
+from machines.expressions.unparse import calls, is_boolean, names, show
 from machines.model import Attribute, Binary, Call, Constant, Expression, Item, Mapped, Name, Sequence, Unary
 from machines.problems import Place, Problems
 from machines.values import Range
-from tests.shared import SHARED, needs_shared
+from tests.support.shared import SHARED, needs_shared
 
 HERE = Place("spec.yaml", 7, 11)
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from machines.checks import check
-from machines.library import load
+from machines.loader import load
 from machines.model import Spec
-from tests.harness import Run
-from tests.machines.sketch import move, name, said, seated, serve, value
+from tests.support.session_harness import Run
+from tests.support.sketch import move, name, said, seated, serve, value
 
 FOLDER = Path(__file__).resolve().parents[1] / "specs"
 

@@ -13,9 +13,9 @@ import pytest
 
 import rules.knockout
 import rules.trains
-from machines.library import load
+from machines.loader import load
 from rules.players.trains_maps import made_map
-from tests.harness import Run
+from tests.support.session_harness import Run
 
 RULES: Final = {"trains": rules.trains, "knockout": rules.knockout}
 DIALECTS: Final = ("trains", "trains-official")

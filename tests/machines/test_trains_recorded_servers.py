@@ -14,9 +14,8 @@ import rules.knockout
 import rules.trains
 from machines.effects import Ended
 from machines.engine.session import Program
-from machines.library import load
+from machines.loader import load
 from machines.values import freeze
-from tests.harness import Run
 from tests.machines.trains_recordings import (
     FRACTIONAL_MAPS,
     FRACTIONAL_SETUPS,
@@ -29,7 +28,8 @@ from tests.machines.trains_recordings import (
     names,
     recording,
 )
-from tests.shared import needs_shared
+from tests.support.session_harness import Run
+from tests.support.shared import needs_shared
 
 pytestmark = needs_shared
 

@@ -15,9 +15,8 @@ import pytest
 
 import rules.knockout
 import rules.trains
-from machines.library import load
+from machines.loader import load
 from machines.values import Peer
-from tests.harness import Run
 from tests.machines.trains_recordings import (
     FRACTIONAL_MAPS,
     SCORES_OTHERWISE,
@@ -30,7 +29,8 @@ from tests.machines.trains_recordings import (
     names,
     recording,
 )
-from tests.shared import needs_shared
+from tests.support.session_harness import Run
+from tests.support.shared import needs_shared
 
 pytestmark = needs_shared
 

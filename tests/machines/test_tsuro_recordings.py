@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import rules.tsuro
-from machines.library import load
+from machines.loader import load
 from machines.values import freeze
 from rules.players.tsuro import PLAYERS
-from tests.harness import Run
-from tests.shared import SHARED, needs_shared
+from tests.support.session_harness import Run
+from tests.support.shared import SHARED, needs_shared
 
 pytestmark = needs_shared
 

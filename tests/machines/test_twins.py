@@ -17,16 +17,16 @@ import pytest
 from transitions.core import Event
 
 from machines.effects import Ask, Effect
-from machines.engine.frames import layers
-from machines.engine.hearing import leaves
+from machines.engine.call_stack import layers
+from machines.engine.compiler import LeanEvent, Program
+from machines.engine.routing import leaves
 from machines.engine.session import Session
-from machines.engine.table import LeanEvent, Program
-from machines.library import load, shipped
+from machines.loader import load, shipped
 from machines.messages.shapes import Mismatch
 from machines.model import Spec
-from tests.machines.stub_rules import STUBS
-from tests.machines.unruly import GARBAGE, SEEDS, play
-from tests.seeds import seed_file
+from tests.support.seeds import seed_file
+from tests.support.stub_rules import STUBS
+from tests.support.unruly import GARBAGE, SEEDS, play
 
 FOLDER = Path(__file__).resolve().parents[1] / "specs"
 HISTORIES = 40

@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from machines import model
-from machines.messages.shapes import MISS, Mismatch, shown
+from machines.messages.shapes import NO_MATCH, Mismatch, shown
 from machines.messages.types import check_names, check_types, compile_type, parse_type
 from machines.model import Type, TypeDeclaration
+from machines.parser.yaml_nodes import ListNode, MapNode, ScalarNode
 from machines.problems import Problems
-from machines.reading.nodes import ListNode, MapNode, ScalarNode
 from machines.values import Peer, Record
 from tests.machines.type_values import (
     NOWHERE,
@@ -238,8 +238,8 @@ def test_what_msgspec_accepts_is_what_the_exact_closures_accept(type_: Type, dat
     for value in (data.draw(values_of(type_)), data.draw(json_values)):
         a, b = fast.take(value), exact.take(value)
 
-        assert (a is MISS) == (b is MISS)
-        assert a is MISS or same(a, b)
+        assert (a is NO_MATCH) == (b is NO_MATCH)
+        assert a is NO_MATCH or same(a, b)
 
 
 @drawn
@@ -260,7 +260,7 @@ def test_a_value_drawn_to_fit_does_fit_and_stays_as_it_froze(type_: Type, data: 
 def test_taking_never_raises_and_a_fault_is_found_whenever_a_value_misses(type_: Type, value: Any) -> None:
     shape = compile_type(type_, TYPES)
 
-    if shape.take(value) is MISS:
+    if shape.take(value) is NO_MATCH:
         fault = shape.fault(value, ())
         assert fault.expected
         assert fault.got
@@ -295,7 +295,7 @@ def test_the_json_schema_accepts_what_the_type_takes(type_: Type, data: st.DataO
 
     for value in (data.draw(values_of(type_)), data.draw(json_values)):
         if not wide_numbers(value) and not same_keys_loosely(value):
-            assert valid(value) == (shape.take(value) is not MISS)
+            assert valid(value) == (shape.take(value) is not NO_MATCH)
 
 
 def same_keys_loosely(value: Any) -> bool:
@@ -434,14 +434,14 @@ def test_no_text_makes_the_parser_of_types_raise(text: str, plain: bool) -> None
 
 
 def test_msgspec_is_not_asked_where_it_would_crash() -> None:
-    assert shape_of("A | int", "{A: [string, string]}").native() is MISS
-    assert shape_of("A | null", "{A: [string, string]}").native() is not MISS
+    assert shape_of("A | int", "{A: [string, string]}").native() is NO_MATCH
+    assert shape_of("A | null", "{A: [string, string]}").native() is not NO_MATCH
 
 
 def test_types_that_double_or_nest_without_end_are_refused_at_once() -> None:
-    doubling = {f"T{n}": model.Exactly((model.Named(f"T{n - 1}"),) * 2) for n in range(1, 5000)}
+    doubling = {f"T{n}": model.TupleType((model.Named(f"T{n - 1}"),) * 2) for n in range(1, 5000)}
     chain = {f"C{n}": model.Named(f"C{n - 1}") for n in range(1, 5000)}
-    circle = {f"R{n}": model.Exactly((model.Named(f"R{(n + 1) % 5000}"),)) for n in range(5000)}
+    circle = {f"R{n}": model.TupleType((model.Named(f"R{(n + 1) % 5000}"),)) for n in range(5000)}
     everything: dict[str, Type] = {"T0": model.Scalar("int"), "C0": model.Scalar("int"), **doubling, **chain, **circle}
     known = {name: TypeDeclaration(name, type_, NOWHERE) for name, type_ in everything.items()}
     problems = Problems()

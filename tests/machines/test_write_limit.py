@@ -11,9 +11,9 @@ from machines.messages.shapes import Mismatch
 from machines.model import FrameBytes, FrameLine, Wire
 from machines.problems import Place
 from machines.wire.codec import Codec
-from machines.wire.frames import PartsFramer
+from machines.wire.composite_framing import PartsFramer
 from machines.wire.framing import FrameError, make_framer
-from tests.harness import Run
+from tests.support.session_harness import Run
 
 HERE = Place("test.yaml", 1, 1)
 PARTS = (FrameLine(("$", "size", ""), HERE), FrameBytes("size", HERE))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
-from tests.shared import SHARED
+from tests.support.shared import SHARED
 
 TRANSCRIPTS: Final = SHARED / "cases" / "trains" / "transcripts"
 VOID: Final = "void"

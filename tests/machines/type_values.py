@@ -8,10 +8,10 @@ import pytest
 from hypothesis import strategies as st
 
 from machines import model
-from machines.messages import recognition
-from machines.messages.shapes import MISS, Shape
+from machines.messages import decoding
+from machines.messages.shapes import NO_MATCH, Shape
 from machines.messages.types import (
-    MessageShape,
+    MessageCodec,
     check_message,
     check_names,
     check_types,
@@ -21,8 +21,8 @@ from machines.messages.types import (
     parse_type,
 )
 from machines.model import Message, Type, TypeDeclaration, Wire
+from machines.parser.yaml_nodes import MapNode, Node, parse_yaml
 from machines.problems import Place, Problems
-from machines.reading.nodes import MapNode, Node, parse_yaml
 from machines.wire.codec import Codec
 
 NOWHERE = Place("spec.yaml", 1, 1)
@@ -78,7 +78,7 @@ def shape_of(text: str, types: str = "{}") -> Shape:
     return compile_type(type_, known)
 
 
-def message_of(body: str, types: str = "{}", also: tuple[str, ...] = ()) -> MessageShape:
+def message_of(body: str, types: str = "{}", also: tuple[str, ...] = ()) -> MessageCodec:
     """Return the shape of a message without problems."""
     found, known, problems = checked_message(body, types, also)
     assert not problems, list(map(str, problems))
@@ -108,15 +108,15 @@ def checked_message(
 def exact_shape(type_: Type, types: dict[str, TypeDeclaration], patch: pytest.MonkeyPatch) -> Shape:
     """Return the shape that never lets msgspec look first."""
     with patch.context() as slow:
-        slow.setattr(Shape, "native", lambda _: MISS)
+        slow.setattr(Shape, "native", lambda _: NO_MATCH)
         return compile_type(type_, types)
 
 
-def exact_message(message: Message, types: dict[str, TypeDeclaration], patch: pytest.MonkeyPatch) -> MessageShape:
+def exact_message(message: Message, types: dict[str, TypeDeclaration], patch: pytest.MonkeyPatch) -> MessageCodec:
     """Return the message that never lets msgspec look first."""
     with patch.context() as slow:
-        slow.setattr(Shape, "native", lambda _: MISS)
-        slow.setattr(recognition._Structs, "of", lambda *_: MISS)
+        slow.setattr(Shape, "native", lambda _: NO_MATCH)
+        slow.setattr(decoding._Structs, "of", lambda *_: NO_MATCH)
         return compile_message(message, types)
 
 
@@ -146,8 +146,8 @@ NAMED: dict[str, Type] = {
     "Dir": model.Enumeration(("North", "North-East"), True),
     "Square": model.Interval(0, 9),
     "Worker": model.Pattern("[a-z]+[12]"),
-    "Link": model.Exactly((model.Named("Port"), model.Named("Port"))),
-    "Column": model.Repeated(model.Union((model.Named("Link"), model.Scalar("null"))), 2, 3),
+    "Link": model.TupleType((model.Named("Port"), model.Named("Port"))),
+    "Column": model.ListType(model.Union((model.Named("Link"), model.Scalar("null"))), 2, 3),
 }
 TYPES = {name: TypeDeclaration(name, type_, NOWHERE) for name, type_ in NAMED.items()}
 
@@ -157,24 +157,24 @@ keys = st.sampled_from(["key", "other", "a", "b"])
 
 
 def _keyed(inner: st.SearchStrategy[Type]) -> st.SearchStrategy[Type]:
-    def field(pair: tuple[str, Type, bool]) -> model.Field:
+    def field(pair: tuple[str, Type, bool]) -> model.Key:
         name, type_, optional = pair
         default = compile_type(type_, TYPES).example() if optional else None
-        return model.Field(name, type_, optional, default)
+        return model.Key(name, type_, optional, default)
 
     fields = st.lists(st.tuples(keys, inner, st.booleans()).map(field), max_size=3, unique_by=lambda field: field.name)
-    return fields.map(lambda found: model.Keyed(tuple(found)))
+    return fields.map(lambda found: model.ObjectType(tuple(found)))
 
 
 def _counts(pair: tuple[Type, tuple[int, int], bool]) -> Type:
     item, (a, b), bounded = pair
-    return model.Repeated(item, min(a, b), max(a, b) if bounded else None)
+    return model.ListType(item, min(a, b), max(a, b) if bounded else None)
 
 
 types: st.SearchStrategy[Type] = st.recursive(
     scalars | st.sampled_from(list(TYPES)).map(model.Named),
     lambda inner: (
-        st.lists(inner, max_size=3).map(lambda items: model.Exactly(tuple(items)))
+        st.lists(inner, max_size=3).map(lambda items: model.TupleType(tuple(items)))
         | st.tuples(inner, st.tuples(st.integers(0, 3), st.integers(0, 3)), st.booleans()).map(_counts)
         | _keyed(inner)
         | st.builds(model.MapOf, texts, inner)
@@ -198,11 +198,11 @@ def values_of(type_: Type) -> st.SearchStrategy[Any]:
             return st.integers(low, high) | st.integers(low, high).map(float)
         case model.Pattern():
             return st.sampled_from(["a1", "abc2"])
-        case model.Exactly(items):
+        case model.TupleType(items):
             return st.tuples(*map(values_of, items)).map(list)
-        case model.Repeated(item, low, high):
+        case model.ListType(item, low, high):
             return st.lists(values_of(item), min_size=low, max_size=low + 2 if high is None else high)
-        case model.Keyed(fields):
+        case model.ObjectType(fields):
             needed = {field.name: values_of(field.type) for field in fields if not field.optional}
             optional = {field.name: values_of(field.type) for field in fields if field.optional}
             return st.fixed_dictionaries(needed, optional=optional)

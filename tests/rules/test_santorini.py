@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rules import santorini
-from rules.harness.santorini import HARNESSES, HarnessError
+from rules.harnesses.santorini import HARNESSES, HarnessError
 from rules.santorini_board import (
     EMPTY,
     WORDS,

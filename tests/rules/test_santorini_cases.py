@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from rules import santorini
-from rules.harness.santorini import HARNESSES
+from rules.harnesses.santorini import HARNESSES
 from rules.santorini_board import beside, cell_of, read_board, rows_of, step_of
-from tests.shared import SHARED, needs_shared
+from tests.support.shared import SHARED, needs_shared
 
 pytestmark = needs_shared
 

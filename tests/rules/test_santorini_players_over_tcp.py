@@ -7,8 +7,8 @@ from typing import Any
 import anyio
 import pytest
 
-from machines.library import load, rules_modules
-from runtime.arena import GameResult, Seated, play
+from machines.loader import load, rules_modules
+from runtime.sessions.match import GameResult, Participant, play
 
 pytestmark = pytest.mark.anyio
 ROLES = {
@@ -31,7 +31,7 @@ async def tournament(protocol: str, *kinds: str, **settings: str) -> tuple[GameR
     """Play a tournament of one game a pair; return it, and its result with kinds in place of names."""
     spec = load(protocol, {"seats": f"{len(kinds)}..{len(kinds)}", "games": "1", **settings})
     server, client = ROLES[protocol]
-    seats = [Seated(name, kind, seed) for seed, (name, kind) in enumerate(zip(NAMES, kinds, strict=False))]
+    seats = [Participant(name, kind, seed) for seed, (name, kind) in enumerate(zip(NAMES, kinds, strict=False))]
     with anyio.fail_after(30):
         game = await play(spec, rules_modules(spec), seats, server=server, client=client, seed=1)
     assert game.ended is not None

@@ -16,7 +16,7 @@ from rules.players.santorini import PLAYERS, Strong
 from rules.players.santorini_position import NEAR, Position, Turn, bits, endures, survives
 from rules.players.santorini_search import DECIDED, WIN, Search
 from rules.santorini_board import AROUND, Board, read_board, step_of
-from tests.shared import SHARED, needs_shared
+from tests.support.shared import SHARED, needs_shared
 
 
 def position_of(drawn: str, me: str = "a") -> Position:

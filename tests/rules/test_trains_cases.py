@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from rules.harness.trains import HARNESSES
+from rules.harnesses.trains import HARNESSES
 from runtime.commands.rules import read_values
-from tests.shared import SHARED, needs_shared
+from tests.support.shared import SHARED, needs_shared
 
 CASES = SHARED / "cases" / "trains"
 HARNESS_OF = {"xref-lastround": "xref"}

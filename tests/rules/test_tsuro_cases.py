@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from rules import tsuro
-from rules.harness.tsuro import HARNESSES
+from rules.harnesses.tsuro import HARNESSES
 from rules.players.tsuro import First, Second
 from rules.tsuro_board import BESIDE, COLOURS, KINDS, OFF, TILES, Board, port_of, read_board, turned
-from tests.shared import SHARED, needs_shared
+from tests.support.shared import SHARED, needs_shared
 
 pytestmark = needs_shared
 

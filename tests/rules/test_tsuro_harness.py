@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rules.harness.tsuro import HARNESSES, HarnessError
+from rules.harnesses.tsuro import HARNESSES, HarnessError
 from rules.tsuro_board import BoardError
 
 RED = [2, 0, "red", "A", 0, 0]  # straight down from A to F, out of the south side

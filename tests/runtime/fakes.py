@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, cast
 
-from machines.effects import Ask, Cancel, Drop, Effect, Ended, Heard, Note, Pause, Resume, Send
+from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Pause, Received, Resume, Send
 from machines.engine.session import Program
 from machines.model import Wire
 
@@ -78,7 +78,7 @@ class LineSession:
         self.inputs.append(("failed", number, why))
         return [Send(peer, f"no answer: {why}\n".encode(), "NO_ANSWER") for peer in self.peers]
 
-    def parting(self, number: int) -> bool:
+    def may_close_now(self, number: int) -> bool:
         return False
 
     def where(self) -> str:
@@ -94,7 +94,7 @@ class LineSession:
         return [Note("debug", "what?", peer)]
 
     def do_echo(self, peer: int, rest: str, now: float) -> list[Effect]:
-        return [Heard(peer, "ECHO", {"text": rest}), Send(peer, rest.encode() + b"\n", "ECHO")]
+        return [Received(peer, "ECHO", {"text": rest}), Send(peer, rest.encode() + b"\n", "ECHO")]
 
     def do_all(self, peer: int, rest: str, now: float) -> list[Effect]:
         return [Send(other, rest.encode() + b"\n", "ALL") for other in self.peers]

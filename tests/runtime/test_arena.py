@@ -7,12 +7,12 @@ from typing import Any
 import anyio
 import pytest
 
-from machines.effects import Effect, Heard
-from machines.library import load, rules_modules
+from machines.effects import Effect, Received
+from machines.loader import load, rules_modules
 from machines.model import Spec
-from runtime.arena import GameResult, Seated, play
-from runtime.players import PlayerKindError, derived_seed
-from tests.harness import spec_of
+from runtime.players.base import UnknownPlayerError, derived_seed
+from runtime.sessions.match import GameResult, Participant, play
+from tests.support.session_harness import spec_of
 
 pytestmark = pytest.mark.anyio
 LOOPS = {
@@ -33,15 +33,15 @@ def tsuro(count: int, **settings: str) -> Spec:
     return load("tsuro", {"seats": f"{count}..{count}", **settings})
 
 
-def seats(*kinds: str, seed: int = 1) -> list[Seated]:
-    return [Seated(f"p{index}", kind, derived_seed(seed, index)) for index, kind in enumerate(kinds)]
+def seats(*kinds: str, seed: int = 1) -> list[Participant]:
+    return [Participant(f"p{index}", kind, derived_seed(seed, index)) for index, kind in enumerate(kinds)]
 
 
 async def game(*kinds: str, seed: int = 1, heard: list[tuple[int, str]] | None = None, **settings: str) -> GameResult:
     spec = tsuro(len(kinds), **settings)
 
     def observe(effect: Effect) -> None:
-        if heard is not None and isinstance(effect, Heard):
+        if heard is not None and isinstance(effect, Received):
             heard.append((effect.peer, effect.message))
 
     with anyio.fail_after(30):
@@ -104,7 +104,7 @@ async def test_who_breaks_the_protocol_is_a_cheater_and_the_others_play_on(kind:
 
 
 async def test_a_player_that_cannot_be_made_stops_the_game_with_its_own_error() -> None:
-    with pytest.raises(PlayerKindError):
+    with pytest.raises(UnknownPlayerError):
         await game("second", "exec:/no/such/program", "second")
 
 
@@ -193,7 +193,7 @@ class Doubler:
 async def test_a_server_that_runs_for_ever_is_stopped_once_all_players_have_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("runtime.arena.CLIENTS_SECONDS", 0.1)
+    monkeypatch.setattr("runtime.sessions.match.CLIENTS_SECONDS", 0.1)
     with anyio.fail_after(30):
         result = await play(load("redis"), {}, seats("random"), server="server", client="client", seed=1)
 

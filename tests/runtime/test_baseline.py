@@ -9,18 +9,18 @@ from xml.etree import ElementTree
 
 import pytest
 
-from machines.library import load, load_text
+from machines.loader import load, load_text
 from runtime.cli import main
 from runtime.manual import pages
-from runtime.rehearsal.baseline import READ_BYTES_MAX, BaselineError, Games, changes, kept, read, written
-from runtime.rehearsal.games import rehearse
+from runtime.simulation.campaign import run_campaign
+from runtime.simulation.snapshots import READ_BYTES_MAX, BaselineError, Games, changes, kept, read, written
 
 STICKS = (Path(__file__).resolve().parents[2] / "specs" / "sticks.yaml").read_text()
 REFUSED = pages()["A602"]
 
 
 def games_of(text: str) -> Games:
-    return kept("sticks", 1, rehearse(load_text(text), {}).courses)
+    return kept("sticks", 1, run_campaign(load_text(text), {}).courses)
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +179,7 @@ def test_new_games_and_those_played_no_more_are_told(sticks: Games) -> None:
 
 def test_only_games_of_seeds_that_both_have_are_compared(sticks: Games) -> None:
     spec = load_text(STICKS)
-    more = kept("sticks", 2, rehearse(spec, {}, 2).courses)
+    more = kept("sticks", 2, run_campaign(spec, {}, 2).courses)
 
     assert len(more.games) > len(sticks.games)
     assert changes(sticks, more) == changes(more, sticks) == []

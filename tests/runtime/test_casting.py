@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from machines.library import load
+from machines.loader import load
 from machines.model import Spec
 from machines.values import Range
-from runtime.commands.casting import Cast, cast, names, narrow, seats_of, unhurried
-from runtime.commands.faults import CommandError
-from runtime.players import PlayerKindError
-from tests.harness import spec_of
+from runtime.commands.exit_codes import CommandError
+from runtime.commands.match_setup import MatchSetup, cast, fix_seats, names, relax_time_limits, seats_of
+from runtime.players.base import UnknownPlayerError
+from tests.support.session_harness import spec_of
 
 SPECS = Path(__file__).resolve().parent.parent / "specs"
 TSURO = load("tsuro")
@@ -50,7 +50,7 @@ roles:
 """)
 
 
-def tsuro(players: int | None = None, *kinds: str) -> Cast:
+def tsuro(players: int | None = None, *kinds: str) -> MatchSetup:
     return cast(TSURO, {}, players, kinds, None)
 
 
@@ -99,7 +99,7 @@ def test_more_kinds_than_players_are_refused() -> None:
 
 
 def test_an_unknown_kind_is_refused_before_anything_runs() -> None:
-    with pytest.raises(PlayerKindError):
+    with pytest.raises(UnknownPlayerError):
         tsuro(3, "frist")
 
 
@@ -109,7 +109,7 @@ def test_a_setting_that_two_windows_share_is_narrowed_only_if_both_allow_it(
 ) -> None:
     spec = load("trains")  # 5 or more in the first period, 2 or more in the second
 
-    assert narrow(spec, spec.roles["server"], count) == narrowed
+    assert fix_seats(spec, spec.roles["server"], count) == narrowed
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_setting_that_two_windows_share_is_narrowed_only_if_both_allow_it(
 def test_what_is_narrowed_is_a_setting(seats: str, settings: str, count: int, narrowed: dict[str, str]) -> None:
     spec = small(seats, settings)
 
-    assert narrow(spec, spec.roles["server"], count) == narrowed
+    assert fix_seats(spec, spec.roles["server"], count) == narrowed
 
 
 @pytest.mark.parametrize(
@@ -188,8 +188,8 @@ def test_names_go_on_after_z() -> None:
 
 
 def test_a_person_has_time_to_think_unless_it_was_set() -> None:
-    assert unhurried(TSURO, "client", {}) == {"think": "5 min", "reply": "6 min"}
-    assert unhurried(TSURO, "client", {"think": "3 s"}) == {"reply": "6 min"}
+    assert relax_time_limits(TSURO, "client", {}) == {"think": "5 min", "reply": "6 min"}
+    assert relax_time_limits(TSURO, "client", {"think": "3 s"}) == {"reply": "6 min"}
     assert tsuro(3, "human").spec.settings["think"].value == 300
     assert tsuro(3).spec.settings["think"].value == 8
 
@@ -201,7 +201,7 @@ def test_so_it_has_where_another_role_asks_it_or_a_machine_within_the_limit(name
     """The relay's remote AI asks; the prompts and the rule checker hold a dialogue, all of it within one limit."""
     spec = load(f"santorini-{name}")
 
-    assert unhurried(spec, client, {}) == {"think": "5 min", "reply": "6 min"}
+    assert relax_time_limits(spec, client, {}) == {"think": "5 min", "reply": "6 min"}
 
 
 @pytest.mark.parametrize("name", ["auction", "chat", "lobby"])

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from machines.library import shipped
+from machines.loader import shipped
 from runtime import cli
 from runtime.cli import main
 
@@ -167,7 +167,7 @@ def test_a_fault_of_ours_is_said_to_be_one(accord: Run, monkeypatch: pytest.Monk
     def broken(name: str) -> None:
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr("runtime.commands.listing._listed", broken)
+    monkeypatch.setattr("runtime.commands.list_._listed", broken)
     monkeypatch.delenv("ACCORD_DEBUG", raising=False)
 
     code, out, err = accord("list")

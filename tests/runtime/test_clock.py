@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from runtime.clock import LoopClock, make_clock
+from runtime.network.clock import LoopClock, make_clock
 from tests.runtime.virtual import VirtualLoop
 
 pytestmark = pytest.mark.anyio

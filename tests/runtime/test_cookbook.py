@@ -14,14 +14,14 @@ import anyio
 import pytest
 
 from machines.checks import check
-from machines.effects import Drop, Effect, Heard, Send
+from machines.effects import Drop, Effect, Received, Send
 from machines.engine.session import Program
-from machines.library import load, load_text, rules_modules, sources
+from machines.loader import load, load_text, rules_modules, sources
 from machines.model import Spec
-from runtime.arena import GameResult, Seated, play
-from runtime.client import join
-from runtime.players import derived_seed, open_player
-from runtime.server import serve
+from runtime.players.base import derived_seed, open_player
+from runtime.sessions.client import join
+from runtime.sessions.match import GameResult, Participant, play
+from runtime.sessions.server import serve
 
 pytestmark = pytest.mark.anyio
 
@@ -67,7 +67,7 @@ async def played(name: str, *kinds: str, **settings: str) -> Game:
     spec = load(str(FOLDER / f"{name}.yaml"), settings) if settings else recipe(name)
     effects: list[Effect] = []
     seats = [
-        Seated(f"p{'abcdef'[number]}", HERE + kind if kind[0].isupper() else kind, derived_seed(7, str(number)))
+        Participant(f"p{'abcdef'[number]}", HERE + kind if kind[0].isupper() else kind, derived_seed(7, str(number)))
         for number, kind in enumerate(kinds)
     ]
     with anyio.fail_after(SECONDS_MAX):
@@ -79,7 +79,7 @@ async def played(name: str, *kinds: str, **settings: str) -> Game:
         match effect:
             case Send(peer, data, message):
                 game.sent.append((peer, message, data))
-            case Heard(peer, message, _):
+            case Received(peer, message, _):
                 game.heard.append((peer, message))
             case Drop(peer, _):
                 game.dropped.append(peer)
@@ -250,7 +250,7 @@ async def test_observers_get_every_board_from_when_they_come() -> None:
 
     sent = [(effect.peer, effect.message) for effect in effects if isinstance(effect, Send)]
     boards = [sum(one == (peer, "BOARD") for one in sent) for peer in (3, 4)]
-    placed = sum(isinstance(effect, Heard) and effect.message == "INTER_PLACE" for effect in effects)
+    placed = sum(isinstance(effect, Received) and effect.message == "INTER_PLACE" for effect in effects)
     assert 0 < boards[1] <= boards[0] <= placed
     assert boards[0] > 3
     assert [sum(one == (peer, "ENDED") for one in sent) for peer in (3, 4)] == [1, 1]

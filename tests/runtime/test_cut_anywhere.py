@@ -10,10 +10,10 @@ import anyio
 import pytest
 
 from machines.engine.session import Program
-from runtime.clock import make_clock
-from runtime.host import Host, open_host
-from runtime.memory import MemoryStream, memory_streams
-from runtime.task_streams import TaskConnection
+from runtime.network.anyio_transport import TaskConnection
+from runtime.network.clock import make_clock
+from runtime.network.memory_transport import MemoryStream, memory_streams
+from runtime.sessions.driver import SessionDriver, open_host
 from tests.runtime.sums import Adder, answer_all, next_line, sums
 
 pytestmark = pytest.mark.anyio
@@ -24,7 +24,7 @@ def anyio_backend(virtual_backend: Any) -> Any:
     return virtual_backend
 
 
-def seat(host: Host, tasks: Any) -> MemoryStream:
+def seat(host: SessionDriver, tasks: Any) -> MemoryStream:
     ours, theirs = memory_streams()
     connection = TaskConnection(ours, "memory")
     tasks.start_soon(connection.run)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from diagrams.sequences.model import Message, Remark, Tone
-from machines.library import load, shipped
+from machines.loader import load, shipped
 from runtime.cli import main
 from runtime.journal import read_journal
 from runtime.recording import recorded

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from runtime.cli import main
-from runtime.given_answers import BYTES_MAX, GivenAnswers
+from runtime.players.scripted import BYTES_MAX, GivenAnswers
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -12,12 +12,12 @@ import pytest
 
 from machines.effects import Ended, Note
 from machines.engine.session import Session
-from runtime.clock import make_clock
-from runtime.host import CANCEL_DRAIN_SECONDS, Host
-from runtime.memory import MemoryStream, memory_streams
-from runtime.players import EndlessAnswer, RawAnswer, Vanish
-from runtime.streams import FLUSH_SECONDS, LINGER_SECONDS, UNSENT_BYTES_MAX
-from runtime.task_streams import TaskConnection
+from runtime.network.anyio_transport import TaskConnection
+from runtime.network.clock import make_clock
+from runtime.network.memory_transport import MemoryStream, memory_streams
+from runtime.network.transport import FLUSH_SECONDS, LINGER_SECONDS, UNSENT_BYTES_MAX
+from runtime.players.base import EndlessAnswer, RawAnswer, Vanish
+from runtime.sessions.driver import CANCEL_DRAIN_SECONDS, SessionDriver
 from tests.runtime.fakes import LineSession, MemoryJournal, ScriptedPlayer, line_program
 
 pytestmark = pytest.mark.anyio
@@ -41,7 +41,7 @@ def close_peers() -> Iterator[None]:
 class Table:
     """A host with its fake session, and how to bring peers to it."""
 
-    def __init__(self, host: Host, session: LineSession, journal: MemoryJournal, tasks: Any) -> None:
+    def __init__(self, host: SessionDriver, session: LineSession, journal: MemoryJournal, tasks: Any) -> None:
         self.host = host
         self.session = session
         self.journal = journal
@@ -62,7 +62,7 @@ async def hosting(**options: Any) -> AsyncIterator[Table]:
     async with anyio.create_task_group() as tasks:
         session = LineSession(line_program())
         journal = MemoryJournal()
-        host = Host(cast(Session, session), make_clock(tasks), tasks, journal=journal, **options)
+        host = SessionDriver(cast(Session, session), make_clock(tasks), tasks, journal=journal, **options)
         try:
             host.start()
             yield Table(host, session, journal, tasks)
@@ -343,7 +343,7 @@ async def test_a_question_is_given_up_once_no_answer_can_reach_anybody() -> None
 
     async with anyio.create_task_group() as tasks:
         session = LineSession(line_program(connects=("server", "advisor")))
-        host = Host(
+        host = SessionDriver(
             cast(Session, session),
             make_clock(tasks),
             tasks,

@@ -11,12 +11,12 @@ from typing import Any
 import anyio
 import pytest
 
-from machines.library import load
+from machines.loader import load
 from machines.model import Spec
-from runtime import human
-from runtime.human import PAGE, Human, Terminal
-from runtime.players import DecisionError
-from tests.harness import spec_of
+from runtime.players import terminal
+from runtime.players.base import DecisionError
+from runtime.players.terminal import PAGE, Terminal, TerminalPlayer
+from tests.support.session_harness import spec_of
 
 pytestmark = pytest.mark.anyio
 TSURO = load("tsuro")
@@ -76,8 +76,8 @@ class Desk:
         return self.screen.getvalue()
 
 
-def person(desk: Desk, spec: Spec = SPEC) -> Human:
-    return Human(spec, "ann", desk.terminal)
+def person(desk: Desk, spec: Spec = SPEC) -> TerminalPlayer:
+    return TerminalPlayer(spec, "ann", desk.terminal)
 
 
 async def asked(desk: Desk, *messages: str, **arguments: Any) -> Any:
@@ -208,7 +208,7 @@ async def test_two_people_at_one_terminal_are_asked_one_after_the_other() -> Non
     answers: list[Any] = []
 
     async def ask(name: str) -> None:
-        answers.append(await Human(SPEC, name, desk.terminal).decide("say", (), ("SAY",), None))
+        answers.append(await TerminalPlayer(SPEC, name, desk.terminal).decide("say", (), ("SAY",), None))
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(ask, "ann")
@@ -222,7 +222,7 @@ def with_game(monkeypatch: pytest.MonkeyPatch, choices: list[tuple[str, Any]], *
     players = SimpleNamespace(choices=lambda question, arguments: choices)
     views = SimpleNamespace(shown=lambda message, holes: f"<{message}>" if message != "HELLO" else None, **more)
     modules = {"players": [players], "views": [views]}
-    monkeypatch.setattr(human, "companions", lambda spec, folder: modules[folder])
+    monkeypatch.setattr(terminal, "companions", lambda spec, folder: modules[folder])
 
 
 async def test_legal_choices_are_picked_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,7 +307,7 @@ def test_a_file_is_read_line_by_line_without_the_buffer_of_python() -> None:
     reading, writing = os.pipe()
     os.write(writing, "one\r\nzwö".encode()[:-1])
     with os.fdopen(reading) as stream:
-        read = human._line_reader(stream)
+        read = terminal._line_reader(stream)
         assert read() == "one\r\n"
         os.write(writing, "zwö".encode()[-1:] + b"\nthe end")
         assert read() == "zwö\n"

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from machines.effects import Ask, Cancel, Drop, Effect, Ended, Heard, Note, Pause, Resume, Send
+from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Pause, Received, Resume, Send
 from machines.values import Peer, Record
 from runtime.journal import (
     FLUSH_LINES,
@@ -75,7 +75,7 @@ def test_every_effect_has_a_short_form(effect: Effect, short: list[Any]) -> None
 
 
 def test_what_was_heard_is_not_written_twice() -> None:
-    assert shorts([Heard(1, "MOVE", {"x": 1})]) == []
+    assert shorts([Received(1, "MOVE", {"x": 1})]) == []
 
 
 def test_a_run_is_read_as_it_was_written(journal: Journal) -> None:

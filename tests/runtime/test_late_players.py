@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from runtime.players import StrategyPlayer
+from runtime.players.base import StrategyPlayer
 
 pytestmark = pytest.mark.anyio
 
@@ -39,7 +39,7 @@ class Thinker:
         self.done.set()
         return time.monotonic() - before
 
-    def glance(self) -> bool:
+    def try_single_message(self) -> bool:
         return self.late()
 
 

@@ -7,16 +7,16 @@ from pathlib import Path
 import anyio
 import pytest
 
-from machines.library import load, rules_modules, shipped
-from machines.model import Frame, FrameBytes, FrameLine, FrameRepeat, FrameUntil, Spec, Wire
+from machines.loader import load, rules_modules, shipped
+from machines.model import CompositeFrame, FrameBytes, FrameLine, FrameRepeat, FrameUntil, Spec, Wire
 from machines.problems import Place
 from machines.wire.codec import Codec, Malformed
-from machines.wire.frames import PartsFramer
+from machines.wire.composite_framing import PartsFramer
 from machines.wire.framing import FrameError, make_framer
-from runtime.arena import Seated, play
-from runtime.given_answers import questions
-from runtime.malformed_player import garbled
-from runtime.players import RawAnswer, open_player
+from runtime.players.base import RawAnswer, open_player
+from runtime.players.faulty import garbled
+from runtime.players.scripted import questions
+from runtime.sessions.match import Participant, play
 
 HERE = Place("test.yaml", 1, 1)
 SPECS = Path(__file__).resolve().parents[1] / "specs"
@@ -56,7 +56,7 @@ def test_to_any_question_of_any_spec_it_sends_what_is_malformed(name: str) -> No
     assert [names for names in asked if not refused(spec, names, said(spec, names))] == []
 
 
-FRAMES: list[Frame] = [
+FRAMES: list[CompositeFrame] = [
     (FrameUntil(".", HERE),),
     (FrameBytes(5, HERE),),
     (FrameLine(None, HERE), FrameBytes(3, HERE)),
@@ -68,7 +68,7 @@ FRAMES: list[Frame] = [
 
 @pytest.mark.parametrize("frame", FRAMES, ids=range(len(FRAMES)))
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-def test_what_is_sent_for_a_frame_is_whole_and_no_message(frame: Frame, end: bytes) -> None:
+def test_what_is_sent_for_a_frame_is_whole_and_no_message(frame: CompositeFrame, end: bytes) -> None:
     wire = Wire(framing="text")
     framer = PartsFramer(wire)
     framer.feed(b"".join(garbled(frame, end)))
@@ -89,7 +89,8 @@ def test_a_server_sees_it_as_malformed_at_once(
     spec = load(name, {"reply": "30 s", "think": "500 ms", "seats": "3..3"})
     kinds = ("malformed", "random", "random")
     seats = [
-        Seated(who, kind, number) for number, (who, kind) in enumerate(zip(("ann", "bob", "cyd"), kinds, strict=True))
+        Participant(who, kind, number)
+        for number, (who, kind) in enumerate(zip(("ann", "bob", "cyd"), kinds, strict=True))
     ]
 
     async def run() -> None:

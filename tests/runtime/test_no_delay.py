@@ -9,9 +9,9 @@ import anyio
 import pytest
 from anyio.abc import SocketAttribute
 
-from runtime.loop_streams import LoopConnection
-from runtime.streams import Connection, connect, listen
-from runtime.task_streams import TaskConnection
+from runtime.network.anyio_transport import TaskConnection
+from runtime.network.asyncio_transport import LoopConnection
+from runtime.network.transport import Connection, connect, listen
 
 pytestmark = pytest.mark.anyio
 

@@ -10,14 +10,14 @@ from typing import Any
 import anyio
 import pytest
 
-from machines.library import load
+from machines.loader import load
 from machines.model import Spec
-from runtime.players import (
+from runtime.players.base import (
     DecisionError,
     EndlessAnswer,
-    PlayerKindError,
     RawAnswer,
     StrategyPlayer,
+    UnknownPlayerError,
     Vanish,
     check_kind,
     default_kind,
@@ -205,12 +205,12 @@ async def test_a_class_of_ones_own_plays(monkeypatch: pytest.MonkeyPatch) -> Non
     ],
 )
 def test_a_kind_that_is_not_there_is_refused_with_a_way_out(kind: str, text: str) -> None:
-    with pytest.raises(PlayerKindError, match=text):
+    with pytest.raises(UnknownPlayerError, match=text):
         check_kind(kind, TSURO)
 
 
 async def test_a_strategy_that_cannot_be_made_is_refused() -> None:
-    with pytest.raises(PlayerKindError, match="could not be made"):
+    with pytest.raises(UnknownPlayerError, match="could not be made"):
         async with open_player("python:json:loads", spec=TSURO, name="ann", seed=1):
             pass
 

@@ -12,11 +12,11 @@ from typing import Any
 import anyio
 import pytest
 
-from machines.library import load, rules_modules
+from machines.loader import load, rules_modules
 from rules.tsuro_board import BESIDE, OFF, port_of, spot_of
 from rules.views.tsuro import EXPLANATION
-from runtime.arena import Seated, play
-from runtime.players import kinds
+from runtime.players.base import kinds
+from runtime.sessions.match import Participant, play
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = (ROOT / "docs" / "players.md").read_text(encoding="utf-8")
@@ -28,7 +28,7 @@ BOT = f"exec:{shlex.quote(sys.executable)} -I -S {shlex.quote(str(ROOT / 'docs' 
 @pytest.mark.parametrize("count", [3, 5])
 async def test_the_bot_plays_a_whole_game_and_is_never_ejected(count: int) -> None:
     spec = load("tsuro", {"seats": f"{count}..{count}"})
-    seats = [Seated(f"bot{number}", BOT, number) for number in range(count)]
+    seats = [Participant(f"bot{number}", BOT, number) for number in range(count)]
     with anyio.fail_after(60):
         game = await play(spec, rules_modules(spec), seats, server="server", client="client", seed=1)
 

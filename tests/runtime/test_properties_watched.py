@@ -10,11 +10,11 @@ import anyio
 import pytest
 
 from machines.engine.session import Program
-from machines.library import load_text
-from runtime.clock import make_clock
-from runtime.host import Host, open_host
-from runtime.memory import memory_streams
-from runtime.task_streams import TaskConnection
+from machines.loader import load_text
+from runtime.network.anyio_transport import TaskConnection
+from runtime.network.clock import make_clock
+from runtime.network.memory_transport import memory_streams
+from runtime.sessions.driver import SessionDriver, open_host
 from tests.runtime.fakes import MemoryJournal
 
 pytestmark = pytest.mark.anyio
@@ -28,7 +28,7 @@ def anyio_backend(virtual_backend: Any) -> Any:
     return virtual_backend
 
 
-async def played(properties: str) -> tuple[Host, MemoryJournal]:
+async def played(properties: str) -> tuple[SessionDriver, MemoryJournal]:
     program = Program(load_text(SPEC.read_text(encoding="utf-8") + properties), "ponger", {})
     journal = MemoryJournal()
     async with anyio.create_task_group() as tasks:

@@ -19,8 +19,8 @@ from anyio import to_thread
 
 from machines.checks import check
 from machines.engine.session import Program
-from machines.library import load
-from runtime.server import serve
+from machines.loader import load
+from runtime.sessions.server import serve
 
 pytestmark = pytest.mark.anyio
 FOLDER = Path(__file__).resolve().parents[1] / "specs" / "public"

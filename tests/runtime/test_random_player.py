@@ -8,13 +8,13 @@ from typing import Any
 import anyio
 import pytest
 
-from machines.library import load
+from machines.loader import load
 from machines.messages.bodies import compile_message
 from machines.model import Spec
-from runtime.arena import Seated, play
-from runtime.players import StrategyPlayer, default_kind, kinds, open_player
-from runtime.random_player import RandomPlayer
-from tests.harness import spec_of
+from runtime.players.base import StrategyPlayer, default_kind, kinds, open_player
+from runtime.players.random import RandomPlayer
+from runtime.sessions.match import Participant, play
+from tests.support.session_harness import spec_of
 
 pytestmark = pytest.mark.anyio
 SPECS = Path(__file__).resolve().parent.parent / "specs"
@@ -135,8 +135,8 @@ async def test_it_says_what_it_was_told_every_other_time_if_that_fits() -> None:
 
 
 async def test_a_game_that_a_player_by_rote_never_ends_is_ended_by_chance() -> None:
-    def seats(kind: str) -> list[Seated]:
-        return [Seated("ann", kind, 11)]
+    def seats(kind: str) -> list[Participant]:
+        return [Participant("ann", kind, 11)]
 
     async def ended(kind: str) -> Any:
         game = await play(DICE, {}, seats(kind), server="table", client="player", seed=1)

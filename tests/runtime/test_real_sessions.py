@@ -13,8 +13,8 @@ from anyio.abc import SocketStream
 
 from machines.effects import Ended
 from machines.engine.session import Program
-from runtime.client import join
-from runtime.server import serve
+from runtime.sessions.client import join
+from runtime.sessions.server import serve
 from tests.runtime.sums import Adder, answer_all, next_line, sums
 
 pytestmark = pytest.mark.anyio

@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 from machines.checks import check
-from machines.library import load, load_text, rules_modules, shipped
+from machines.loader import load, load_text, rules_modules, shipped
 from machines.model import Spec
 from machines.values import Range
 from runtime.manual import pages
-from runtime.rehearsal.baseline import changes, kept
-from runtime.rehearsal.deciding import Cast, Words, farewells, hears_an_end
-from runtime.rehearsal.deeds import Deed
-from runtime.rehearsal.games import Course, House, Rehearsal, rehearse
-from runtime.rehearsal.judging import Trouble
-from runtime.rehearsal.scenes import callers, latecomers, scenes, seats, small
+from runtime.simulation.campaign import Campaign, CampaignResult, RunLog, run_campaign
+from runtime.simulation.fault_injection import InjectedFault
+from runtime.simulation.oracle import Failure
+from runtime.simulation.scenarios import callers, latecomers, scenes, seats, small
+from runtime.simulation.snapshots import changes, kept
+from runtime.simulation.strategies import StrategySet, Words, farewells, hears_an_end
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTED = ROOT / "tests" / "specs"
@@ -57,8 +57,8 @@ def spec_of(name: str) -> Spec:
     return load(name)
 
 
-def troubles_of(spec: Spec, every: int) -> list[Trouble]:
-    house = House(spec, rules_modules(spec))
+def troubles_of(spec: Spec, every: int) -> list[Failure]:
+    house = Campaign(spec, rules_modules(spec))
     return [trouble for scene in house.scenes[::every] for trouble in house.play(scene, 0)[1]]
 
 
@@ -77,7 +77,7 @@ def test_what_new_writes_plays_without_a_problem(kind: str, tmp_path: Path, monk
     monkeypatch.chdir(tmp_path)
     assert main(["new", "mine", "--kind", kind]) == 0
 
-    found = rehearse(load("./mine.yaml"), {})
+    found = run_campaign(load("./mine.yaml"), {})
     assert found.troubles == ()
     assert found.games > 10
 
@@ -111,7 +111,7 @@ def test_a_game_that_no_answer_of_its_players_ends_is_told_with_the_place_where_
     fault: str, game: str
 ) -> None:
     spec = changed(game, *ROUNDS[fault])
-    found = rehearse(spec, {})
+    found = run_campaign(spec, {})
 
     (trouble,) = [trouble for trouble in found.troubles if trouble.code == "A601"]
     assert "whatever its players answer it comes back to where it was" in trouble.text
@@ -121,7 +121,7 @@ def test_a_game_that_no_answer_of_its_players_ends_is_told_with_the_place_where_
 
 def test_where_an_answer_that_was_not_given_might_end_the_game_it_is_unknown(game: str) -> None:
     text = game.replace("{int: 1..3}", "{int: 1..1000000}").replace("sticks: 12", "sticks: 500000000")
-    found = rehearse(load_text(text), {})
+    found = run_campaign(load_text(text), {})
 
     assert found.troubles == ()
     (told,) = found.unknown
@@ -131,7 +131,7 @@ def test_where_an_answer_that_was_not_given_might_end_the_game_it_is_unknown(gam
 
 @pytest.mark.parametrize("name", ["auction", "requests", "public/jsonrpc", "chat"])
 def test_where_players_may_go_on_or_be_silent_as_they_like_no_end_is_missed(name: str) -> None:
-    house = House(spec_of(str(TESTED / f"{name}.yaml")), {})
+    house = Campaign(spec_of(str(TESTED / f"{name}.yaml")), {})
 
     course, troubles = house.play(house.scenes[0], 0)
     assert course is not None
@@ -179,17 +179,17 @@ roles:
 
 def test_a_bound_that_is_met_is_no_problem_and_can_be_raised() -> None:
     spec = load_text(COUNTING)
-    house = House(spec, {})
+    house = Campaign(spec, {})
     course, troubles = house.play(house.scenes[0], 0)
     assert course is not None
     assert (course.bounded, troubles) == (True, [])
     assert course.unended.startswith("30000 steps followed on one another while no time passed (PONG, PING), server is")
 
-    assert [told.split(" when ")[0] for told in rehearse(spec, {}).unknown] == [
+    assert [told.split(" when ")[0] for told in run_campaign(spec, {}).unknown] == [
         "no end was seen",
         "after 3 games without an end no more were played",
     ]
-    higher = House(spec, {}, longer=10)
+    higher = Campaign(spec, {}, longer=10)
     course, troubles = higher.play(higher.scenes[0], 0)
     assert course is not None
     assert (course.unended, course.bounded, troubles) == ("", False, [])
@@ -197,7 +197,7 @@ def test_a_bound_that_is_met_is_no_problem_and_can_be_raised() -> None:
 
 def test_a_game_that_is_sure_to_go_round_is_told_where_it_does() -> None:
     spec = load_text(COUNTING.replace("let: {k: k + 1}", "let: {k: 0}"))
-    (trouble,) = rehearse(spec, {}).troubles
+    (trouble,) = run_campaign(spec, {}).troubles
 
     assert trouble.code == "A601"
     assert "all stands as before, no time passed and no player was asked: P" in trouble.text
@@ -205,7 +205,7 @@ def test_a_game_that_is_sure_to_go_round_is_told_where_it_does() -> None:
 
 
 def test_where_nobody_ever_gets_beyond_the_sign_up_it_is_said(game: str) -> None:
-    found = rehearse(changed(game, "seats: 2..4", "seats: 300..400"), {})
+    found = run_campaign(changed(game, "seats: 2..4", "seats: 300..400"), {})
 
     assert found.troubles == ()
     (told,) = found.unknown
@@ -213,7 +213,7 @@ def test_where_nobody_ever_gets_beyond_the_sign_up_it_is_said(game: str) -> None
 
 
 def test_an_expression_without_a_value_is_told_at_its_own_place(game: str) -> None:
-    found = rehearse(changed(game, "winner: player.name}}", "winner: player.nam}}"), {})
+    found = run_campaign(changed(game, "winner: player.name}}", "winner: player.nam}}"), {})
 
     (trouble,) = found.troubles
     assert trouble.code == "A600"
@@ -224,10 +224,10 @@ def test_an_expression_without_a_value_is_told_at_its_own_place(game: str) -> No
 # -- each problem ------------------------------------------------------------------------------------------------------
 
 
-def rehearsed(text: str) -> Rehearsal:
+def rehearsed(text: str) -> CampaignResult:
     spec = load_text(text)
     assert check(spec) == []
-    return rehearse(spec, {})
+    return run_campaign(spec, {})
 
 
 @pytest.mark.parametrize("page", PLAYED, ids=lambda page: page.code)
@@ -254,7 +254,7 @@ def test_a_fault_in_one_role_that_only_data_show_is_told(fault: str) -> None:
     assert text.count(old) == 1
     faulty = load_text(text.replace(old, new), "faulty.yaml")
 
-    house = House(spec_of("tsuro"), rules_modules(spec_of("tsuro")), {"server": faulty})
+    house = Campaign(spec_of("tsuro"), rules_modules(spec_of("tsuro")), {"server": faulty})
     found = [trouble for scene in house.scenes if scene.deed is None for trouble in house.play(scene, 0)[1]]
     assert code in {trouble.code for trouble in found}
     for trouble in found:
@@ -278,7 +278,7 @@ def test_a_problem_says_in_which_game_it_was_and_what_was_said_last() -> None:
 
 def test_who_is_lied_to_is_not_to_blame_and_who_lies_is_owed_nothing() -> None:
     """A refusal is a problem if the client keeps to its spec, and none if what it says was changed on its way."""
-    house = House(load_text(pages()["A602"].mended.text), {})
+    house = Campaign(load_text(pages()["A602"].mended.text), {})
     lies = [scene for scene in house.scenes if scene.deed is not None and scene.deed.kind == "lie"]
 
     played = [house.play(scene, 0) for scene in lies]
@@ -291,7 +291,7 @@ def test_who_is_lied_to_is_not_to_blame_and_who_lies_is_owed_nothing() -> None:
 
 @pytest.mark.parametrize("name", [*shipped(), *LITTLE], ids=lambda name: Path(name).stem)
 def test_each_scene_has_a_name_of_its_own(name: str) -> None:
-    names = [scene.name for scene in scenes(spec_of(name), Cast(spec_of(name)))]
+    names = [scene.name for scene in scenes(spec_of(name), StrategySet(spec_of(name)))]
 
     assert len(names) == len(set(names))
 
@@ -300,7 +300,7 @@ def test_how_many_play_is_what_the_first_door_takes() -> None:
     assert seats(spec_of("tsuro")) == Range(3, 5)
     assert seats(spec_of(str(TESTED / "lobby.yaml"))) == Range(3, 3)
     assert seats(spec_of("redis")) is None
-    assert {scene.clients for scene in scenes(spec_of("tsuro"), Cast(spec_of("tsuro")))} == {1, 3, 4}
+    assert {scene.clients for scene in scenes(spec_of("tsuro"), StrategySet(spec_of("tsuro")))} == {1, 3, 4}
 
 
 def test_what_guards_compare_with_is_small_in_one_scene() -> None:
@@ -318,7 +318,7 @@ def test_who_has_no_part_in_the_sign_up_comes_once_the_door_is_shut() -> None:
     spec = spec_of(str(ROOT / "docs" / "cookbook" / "tsuro-observed.yaml"))
     assert (callers(spec), latecomers(spec)) == (("client", "observer"), ("observer",))
 
-    house = House(spec, rules_modules(spec))
+    house = Campaign(spec, rules_modules(spec))
     course, _ = house.play(house.scenes[0], 0)
     assert course is not None
     assert ("observer", "BOARD") in [(to, message) for _, to, message, _ in course.actors["server"]]
@@ -350,8 +350,8 @@ def test_the_words_of_a_spec_are_those_of_its_guards_and_those_said_last() -> No
 
 
 def test_a_deed_is_done_once_and_only_by_whom_it_is_said_to_be() -> None:
-    house = House(spec_of("sticks"), {})
-    deed = Deed("twice", "player", 1, "HELLO")
+    house = Campaign(spec_of("sticks"), {})
+    deed = InjectedFault("twice", "player", 1, "HELLO")
     (scene,) = [scene for scene in house.scenes if scene.deed == deed]
     course, _ = house.play(scene, 0)
 
@@ -363,7 +363,7 @@ def test_a_deed_is_done_once_and_only_by_whom_it_is_said_to_be() -> None:
 
 
 def test_what_never_comes_to_pass_is_not_played() -> None:
-    house = House(spec_of("tsuro"), rules_modules(spec_of("tsuro")))
+    house = Campaign(spec_of("tsuro"), rules_modules(spec_of("tsuro")))
     (scene,) = [scene for scene in house.scenes if scene.name == "bob is gone instead of INIT_PLACE, the 2nd time"]
 
     assert house.play(scene, 0) == (None, [])
@@ -376,8 +376,8 @@ def test_what_never_comes_to_pass_is_not_played() -> None:
 def test_the_same_seed_gives_the_same_games_and_another_seed_others(name: str) -> None:
     spec = spec_of(name)
 
-    def some(seed: int) -> list[Course | None]:
-        house = House(spec, rules_modules(spec))
+    def some(seed: int) -> list[RunLog | None]:
+        house = Campaign(spec, rules_modules(spec))
         return [house.play(scene, seed)[0] for scene in house.scenes[::16]]
 
     assert some(0) == some(0)
@@ -386,8 +386,8 @@ def test_the_same_seed_gives_the_same_games_and_another_seed_others(name: str) -
 
 def test_games_do_not_depend_on_how_python_orders_sets() -> None:
     script = (
-        "from machines.library import load; from runtime.rehearsal.games import rehearse;"
-        "from runtime.rehearsal.baseline import kept, written; from hashlib import sha256;"
+        "from machines.loader import load; from runtime.simulation.campaign import rehearse;"
+        "from runtime.simulation.snapshots import kept, written; from hashlib import sha256;"
         "text = written([kept('sticks', 1, rehearse(load('sticks'), {}).courses)]);"
         "print(sha256(text.encode()).hexdigest())"
     )
@@ -411,7 +411,7 @@ def test_games_do_not_depend_on_how_python_orders_sets() -> None:
 
 @pytest.mark.parametrize("name", shipped())
 def test_who_is_said_to_play_by_the_rules_is_a_kind_of_the_game_and_plays_first(name: str) -> None:
-    cast = Cast(spec_of(name))
+    cast = StrategySet(spec_of(name))
 
     assert set(cast.fair) <= set(cast.kinds)
     assert bool(cast.fair) == bool(spec_of(name).rules)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from machines.effects import Effect
 from machines.engine.session import Program, Session
-from machines.library import load, rules_modules
+from machines.loader import load, rules_modules
 from runtime.journal import FORMAT, Head, Journal, open_journal, read_journal
 from runtime.replay import ReplayError, replay, spec_hash
 

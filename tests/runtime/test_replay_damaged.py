@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from machines.effects import Ended
 from machines.engine.session import Program
-from machines.library import RulesError, SpecNotFound, load, rules_modules
+from machines.loader import RulesError, SpecNotFound, load, rules_modules
+from machines.parser.settings import SettingError
 from machines.problems import SpecError
-from machines.reading.settings import SettingError
 from runtime.cli import main
 from runtime.journal import NESTED_MAX, JournalError, fault_text, open_journal, read_journal
 from runtime.replay import ReplayError, replay

@@ -12,11 +12,11 @@ import anyio
 import pytest
 
 from machines.engine.session import Program
-from machines.library import load, rules_modules
+from machines.loader import load, rules_modules
 from runtime.cli import main
-from runtime.own_roles import can_be_own
-from runtime.players import Arguments, PlayerKindError
-from runtime.server import serve
+from runtime.players.base import Arguments, UnknownPlayerError
+from runtime.sessions.embedded_roles import is_embeddable
+from runtime.sessions.server import serve
 from tests.runtime.test_cli_processes import Start, ended, listening, start
 
 __all__ = ["start"]  # a fixture
@@ -127,8 +127,8 @@ def test_the_relays_roles_run_in_processes_of_their_own(start: Start) -> None:
 def test_only_a_role_that_needs_nobody_else_is_started_for_a_client() -> None:
     relay = load("santorini-relay")
 
-    assert can_be_own(relay, "ai")
-    assert not can_be_own(relay, "server")
+    assert is_embeddable(relay, "ai")
+    assert not is_embeddable(relay, "server")
 
 
 class Counted:
@@ -141,12 +141,12 @@ class Counted:
     async def decide(
         self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
     ) -> Any:
-        """See `runtime.players.Player`."""
+        """See `runtime.players.base.Player`."""
         self.asked.append(question)
         return "wid_posn", {"wid": 1, "posn": [0, 5]}
 
     def heard(self, message: str, holes: dict[str, Any]) -> None:
-        """See `runtime.players.Player`."""
+        """See `runtime.players.base.Player`."""
 
 
 @pytest.mark.anyio
@@ -157,7 +157,7 @@ async def test_each_client_of_a_served_ai_has_a_player_of_its_own() -> None:
     @asynccontextmanager
     async def make(seed: int) -> AsyncIterator[Counted]:
         if len(made) == 2:
-            raise PlayerKindError("no more than two")
+            raise UnknownPlayerError("no more than two")
         made.append(Counted(seed))
         yield made[-1]
 

@@ -14,9 +14,9 @@ import pytest
 from anyio.abc import SocketAttribute, SocketStream
 
 from machines.effects import Ended
-from runtime.client import join
-from runtime.server import serve
-from runtime.streams import CannotConnectError, CannotListenError, PortInUseError
+from runtime.network.transport import CannotConnectError, CannotListenError, PortInUseError
+from runtime.sessions.client import join
+from runtime.sessions.server import serve
 from tests.runtime.fakes import LineSession, LineSessions, MemoryJournal, ScriptedPlayer, line_program
 
 pytestmark = pytest.mark.anyio

@@ -16,8 +16,8 @@ from anyio import to_thread
 
 from machines.effects import Ended
 from machines.engine.session import Program
-from machines.library import load
-from runtime.server import serve
+from machines.loader import load
+from runtime.sessions.server import serve
 
 pytestmark = pytest.mark.anyio
 

@@ -7,10 +7,10 @@ from typing import Any
 import anyio
 import pytest
 
-from machines.engine.table import Program
-from machines.library import load
-from runtime.arena import Seated, play
-from runtime.server import serve
+from machines.engine.compiler import Program
+from machines.loader import load
+from runtime.sessions.match import Participant, play
+from runtime.sessions.server import serve
 
 pytestmark = pytest.mark.anyio
 
@@ -22,7 +22,7 @@ def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
 
 async def test_players_take_sticks_until_one_has_the_last() -> None:
     spec = load("sticks", {"seats": "3..3", "again": "1000"})
-    seats = [Seated(name, "random", number) for number, name in enumerate(("ann", "bob", "cyd"))]
+    seats = [Participant(name, "random", number) for number, name in enumerate(("ann", "bob", "cyd"))]
 
     result = await play(spec, {}, seats, server="host", client="player", seed=1)
 

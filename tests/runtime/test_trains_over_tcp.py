@@ -9,14 +9,14 @@ import anyio
 import pytest
 
 from machines.effects import Effect, Ended, Send
-from machines.library import load
+from machines.loader import load
 from machines.values import freeze
 from rules.players.trains import PLAYERS
-from runtime.arena import Seated, play
-from runtime.client import join
-from runtime.players import StrategyPlayer, derived_seed
+from runtime.players.base import StrategyPlayer, derived_seed
+from runtime.sessions.client import join
+from runtime.sessions.match import Participant, play
 from tests.runtime.trains_table import CALLS, DIALECTS, OFFICIAL, RULES, TrainsTable, tcp_table, trains
-from tests.shared import SHARED, needs_shared
+from tests.support.shared import SHARED, needs_shared
 
 pytestmark = pytest.mark.anyio
 
@@ -46,7 +46,8 @@ async def tournament(dialect: str, players: int, **settings: str) -> tuple[Any, 
     # The last to come ends the first period. Time is not the point here, and a busy machine must make nobody late.
     spec = load(dialect, {"most": str(players), "reply": "30 s", "think": "25 s", **settings})
     seats = [
-        Seated(f"p{chr(97 + n // 26)}{chr(97 + n % 26)}", KINDS[n % 5], derived_seed(1, str(n))) for n in range(players)
+        Participant(f"p{chr(97 + n // 26)}{chr(97 + n % 26)}", KINDS[n % 5], derived_seed(1, str(n)))
+        for n in range(players)
     ]
     result = await play(spec, RULES, seats, server="server", client="client", seed=1, observe=observe)
     return result.ended, said, result.players

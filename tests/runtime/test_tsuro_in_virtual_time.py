@@ -18,10 +18,10 @@ import pytest
 from machines.effects import Ended
 from machines.values import freeze
 from rules.players.tsuro import PLAYERS
-from runtime.clock import make_clock
-from runtime.host import Host, open_host
-from runtime.memory import MemoryStream, memory_streams
-from runtime.task_streams import TaskConnection
+from runtime.network.anyio_transport import TaskConnection
+from runtime.network.clock import make_clock
+from runtime.network.memory_transport import MemoryStream, memory_streams
+from runtime.sessions.driver import SessionDriver, open_host
 from tests.runtime.sums import next_line
 from tests.runtime.tsuro_table import (
     END,
@@ -168,8 +168,10 @@ async def test_a_client_that_answers_and_never_reads_is_cut_off_once_too_much_wa
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, logger="accord")
-    monkeypatch.setattr("runtime.memory.PIECES_MAX", 0)  # what is sent waits in the sender until it is read
-    monkeypatch.setattr("runtime.task_streams.UNSENT_BYTES_MAX", 10_000)  # two boards, or three
+    monkeypatch.setattr(
+        "runtime.network.memory_transport.PIECES_MAX", 0
+    )  # what is sent waits in the sender until it is read
+    monkeypatch.setattr("runtime.network.anyio_transport.UNSENT_BYTES_MAX", 10_000)  # two boards, or three
 
     async with memory_table(seats="3..3") as table:
         [ann] = await seat(table, ["ann"])
@@ -231,7 +233,7 @@ class Thinker:
 class Visit:
     """Our client at a server that is played by hand: ``stream`` is the server's end."""
 
-    def __init__(self, host: Host, stream: MemoryStream) -> None:
+    def __init__(self, host: SessionDriver, stream: MemoryStream) -> None:
         self.host = host
         self.stream = stream
         self.waiting = bytearray()

@@ -14,8 +14,8 @@ from anyio.abc import SocketAttribute, SocketStream, TaskStatus
 
 from machines.effects import Ended
 from machines.values import freeze
-from runtime.client import join
-from runtime.players import derived_seed, open_player
+from runtime.players.base import derived_seed, open_player
+from runtime.sessions.client import join
 from tests.runtime.sums import next_line
 from tests.runtime.tsuro_table import (
     END,
@@ -30,7 +30,7 @@ from tests.runtime.tsuro_table import (
     tcp_table,
     tsuro,
 )
-from tests.shared import SHARED, needs_shared
+from tests.support.shared import SHARED, needs_shared
 
 pytestmark = pytest.mark.anyio
 

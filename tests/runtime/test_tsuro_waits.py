@@ -19,7 +19,7 @@ import pytest
 from anyio.abc import TaskGroup
 
 from rules.tsuro_board import TILES
-from runtime.streams import FLUSH_SECONDS, LINGER_SECONDS
+from runtime.network.transport import FLUSH_SECONDS, LINGER_SECONDS
 from tests.runtime.conftest import WAYS
 from tests.runtime.misdeeds import (
     GARBAGE_BYTES,
@@ -314,7 +314,9 @@ async def test_who_breaks_a_wait_harms_nobody_else(
     over_tcp, late = MISDEEDS[misdeed].over_tcp, MISDEEDS[misdeed].late
     outcome = expected(at, misdeed)
     if misdeed == "never reads":
-        monkeypatch.setattr("runtime.memory.PIECES_MAX", 0)  # what is sent waits in the sender until it is read
+        monkeypatch.setattr(
+            "runtime.network.memory_transport.PIECES_MAX", 0
+        )  # what is sent waits in the sender until it is read
     if misdeed == "byte by byte":
         # It reads the end only when it has said all, which a busy machine may let take more than a second.
         for streams in ("loop_streams", "task_streams"):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from machines.library import load, shipped
+from machines.loader import load, shipped
 from runtime.cli import main
 
 Run = Callable[..., tuple[int, str, str]]
@@ -118,7 +118,7 @@ def test_it_says_so_in_json_too(accord: Run, port: Port) -> None:
 
 
 @pytest.fixture
-def parting(tmp_path: Path) -> Path:
+def may_close_now(tmp_path: Path) -> Path:
     path = tmp_path / "parting.yaml"
     path.write_text(PARTING)
     return path

@@ -12,8 +12,8 @@ import anyio.lowlevel
 import pytest
 from anyio.abc import SocketStream, TaskGroup
 
-from runtime.loop_streams import LoopConnection
-from runtime.streams import READ_BYTES, TURN_BYTES, Connection, listen
+from runtime.network.asyncio_transport import LoopConnection
+from runtime.network.transport import READ_BYTES, TURN_BYTES, Connection, listen
 
 pytestmark = pytest.mark.anyio
 

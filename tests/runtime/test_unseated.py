@@ -12,8 +12,8 @@ import pytest
 from anyio.abc import SocketStream
 
 from machines.engine.session import Program
-from machines.library import load, rules_modules
-from runtime.server import serve
+from machines.loader import load, rules_modules
+from runtime.sessions.server import serve
 
 pytestmark = pytest.mark.anyio
 

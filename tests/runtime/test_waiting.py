@@ -11,10 +11,10 @@ import anyio
 import pytest
 
 from machines.engine.session import Program, Session
-from machines.library import load
-from runtime import waiting
+from machines.loader import load
 from runtime.cli import main
-from runtime.waiting import QUIET_SECONDS, tell_of_waits
+from runtime.sessions import stall_report
+from runtime.sessions.stall_report import QUIET_SECONDS, tell_of_waits
 
 pytestmark = pytest.mark.anyio
 
@@ -107,7 +107,7 @@ def silent_game(*words: str) -> int:
 def test_who_watches_a_game_sees_whom_it_waits_for(
     words: tuple[str, ...], lines: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "QUIET_SECONDS", 0.3)
+    monkeypatch.setattr(stall_report, "QUIET_SECONDS", 0.3)
 
     assert silent_game(*words) == 0
 

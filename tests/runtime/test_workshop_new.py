@@ -11,10 +11,10 @@ from typing import Any
 import anyio
 import pytest
 
-from machines.library import load
-from runtime.arena import Seated, play
+from machines.loader import load
 from runtime.cli import main
 from runtime.commands.new import template
+from runtime.sessions.match import Participant, play
 
 KINDS = ("game", "service", "chat")
 
@@ -50,7 +50,7 @@ async def test_what_is_new_plays_to_its_end_over_tcp(kind: str, count: int, tmp_
     path.write_text(template(kind), encoding="utf-8")  # type: ignore[arg-type]
     narrowed = {"game": {"seats": f"{count}..{count}"}, "chat": {"guests": f"{count}..{count}"}}
     spec = load(str(path), narrowed.get(kind, {}))
-    seats = [Seated(f"p{number}", "random", number) for number in range(count)]
+    seats = [Participant(f"p{number}", "random", number) for number in range(count)]
     (client,) = spec.connects
     (server,) = spec.listeners()
     with anyio.fail_after(30):

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from machines.library import load, load_text
+from machines.loader import load, load_text
 from machines.model import Spec
 from runtime.cli import main
 from runtime.commands.new import template
+from runtime.playground.message_input import ChoiceError
+from runtime.playground.repl import Repl
+from runtime.playground.status import choices, state_lines
 from runtime.replay import replay
-from runtime.workshop.desk import Desk
-from runtime.workshop.holes import ChoiceError
-from runtime.workshop.standing import choices, state_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 GAME = load_text(template("game"), "game.yaml")
@@ -75,9 +75,9 @@ class Paper:
         return [line for kind, line in self.shown if kind in kinds]
 
 
-def tried(spec: Spec, *lines: str, strict: bool = True, **how: Any) -> tuple[Desk, Paper]:
+def tried(spec: Spec, *lines: str, strict: bool = True, **how: Any) -> tuple[Repl, Paper]:
     paper = Paper()
-    desk = Desk(spec, lines, paper, strict=strict, **how)
+    desk = Repl(spec, lines, paper, strict=strict, **how)
     desk.run()
     return desk, paper
 

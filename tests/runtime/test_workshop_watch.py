@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from runtime.cli import main
+from runtime.commands import file_watcher
 from runtime.commands.new import template
-from runtime.workshop import watching
 
 GAME = template("game")
 
@@ -40,7 +40,7 @@ class Editor:
 
 
 def watched(editor: Editor, monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    monkeypatch.setattr(watching, "pause", editor)
+    monkeypatch.setattr(file_watcher, "pause", editor)
     return main(["check", "--watch", *words])
 
 
@@ -127,7 +127,7 @@ def test_a_save_is_looked_at_once_it_is_whole(
             saved(path, content)
 
     with pytest.raises(KeyboardInterrupt):
-        watching.watch([str(path)], lambda name: looked.append(path.read_text()), wait)
+        file_watcher.watch([str(path)], lambda name: looked.append(path.read_text()), wait)
 
     assert looked == [GAME, GAME + "\n"]
 
@@ -189,9 +189,9 @@ def test_what_does_not_go_together_is_one_sentence(
 
 def test_the_pause_between_two_looks_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
-    monkeypatch.setattr("runtime.workshop.watching.time.sleep", slept.append)
+    monkeypatch.setattr("runtime.commands.file_watcher.time.sleep", slept.append)
 
-    watching.pause()
+    file_watcher.pause()
 
-    assert slept == [watching.PAUSE_SECONDS]
-    assert 0.05 <= watching.PAUSE_SECONDS <= 1
+    assert slept == [file_watcher.PAUSE_SECONDS]
+    assert 0.05 <= file_watcher.PAUSE_SECONDS <= 1

@@ -20,17 +20,17 @@ from anyio.abc import ByteStream
 
 import rules.knockout
 import rules.trains
-from machines.effects import Heard, Send
+from machines.effects import Received, Send
 from machines.engine.session import Program
-from machines.library import load, load_text
+from machines.loader import load, load_text
 from machines.values import freeze
 from rules.players.trains import PLAYERS
 from rules.players.trains_maps import made_map
-from runtime.clock import make_clock
-from runtime.host import Host, open_host
-from runtime.memory import memory_streams
-from runtime.server import serve
-from runtime.task_streams import TaskConnection
+from runtime.network.anyio_transport import TaskConnection
+from runtime.network.clock import make_clock
+from runtime.network.memory_transport import memory_streams
+from runtime.sessions.driver import SessionDriver, open_host
+from runtime.sessions.server import serve
 from tests.runtime.sums import next_line
 from tests.runtime.tsuro_table import END, REAL_SECONDS_MAX, VIRTUAL_SECONDS_MAX, Table, line
 
@@ -60,7 +60,7 @@ class TrainsTable(Table):
 
     def signed_up(self) -> list[int]:
         """Return who has said a name so far, in that order."""
-        return [effect.peer for _, effect in self.effects if isinstance(effect, Heard) and effect.message == "name"]
+        return [effect.peer for _, effect in self.effects if isinstance(effect, Received) and effect.message == "name"]
 
     def calls(self, peer: int) -> list[tuple[str, float]]:
         """Return what was said to a peer, and when."""
@@ -116,7 +116,7 @@ async def memory_table(dialect: str, *, seed: int = 0, **settings: str) -> Async
     with anyio.fail_after(VIRTUAL_SECONDS_MAX):
         async with anyio.create_task_group() as tasks:
             program = trains(dialect, "server", settings)
-            host: Host = open_host(program, tasks, make_clock(tasks), seed=seed, observe=table.observe)
+            host: SessionDriver = open_host(program, tasks, make_clock(tasks), seed=seed, observe=table.observe)
             host.start()
             try:
                 yield table

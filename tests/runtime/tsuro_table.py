@@ -21,17 +21,17 @@ from anyio.abc import ByteStream, TaskGroup
 import rules.tsuro
 from machines.effects import Drop, Effect, Ended, Note, Send
 from machines.engine.session import Program
-from machines.library import load
+from machines.loader import load
 from machines.values import freeze
 from rules.players.tsuro import PLAYERS
-from runtime.clock import make_clock
-from runtime.host import Host, open_host
-from runtime.memory import memory_streams
-from runtime.players import derived_seed
-from runtime.server import serve
-from runtime.task_streams import TaskConnection
-from tests.harness import Run
+from runtime.network.anyio_transport import TaskConnection
+from runtime.network.clock import make_clock
+from runtime.network.memory_transport import memory_streams
+from runtime.players.base import derived_seed
+from runtime.sessions.driver import SessionDriver, open_host
+from runtime.sessions.server import serve
 from tests.runtime.sums import next_line
+from tests.support.session_harness import Run
 
 RULES: Final = {"tsuro": rules.tsuro}
 TOKENS: Final = ("white", "black", "red", "green", "blue")
@@ -159,7 +159,7 @@ async def memory_table(*, seed: int = 0, **settings: str) -> AsyncIterator[Table
     table = Table(connect)
     with anyio.fail_after(VIRTUAL_SECONDS_MAX):
         async with anyio.create_task_group() as tasks:
-            host: Host = open_host(
+            host: SessionDriver = open_host(
                 tsuro("server", settings), tasks, make_clock(tasks), seed=seed, observe=table.observe
             )
             host.start()

@@ -1,0 +1,184 @@
+"""A protocol's document as one page of HTML that needs nothing else: drawings inline, no script, no network."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
+from typing import Final
+from xml.etree import ElementTree
+
+from diagrams.documents.model import Document, MessageRow, Party
+from diagrams.rendering.labels import visible
+
+SVG: Final = "http://www.w3.org/2000/svg"
+XLINK: Final = "http://www.w3.org/1999/xlink"
+STYLE: Final = """\
+body { font: 16px/1.5 "DejaVu Sans", Verdana, Helvetica, Arial, sans-serif; color: #222; max-width: 1250px;
+  margin: 2em auto; padding: 0 1em; }
+nav { columns: 3; font-size: .85em; }
+figure { margin: 1em 0; overflow-x: auto; border: 1px solid #e3e9f2; padding: .5em; }
+figcaption { color: #666; font-size: .85em; }
+svg { height: auto; max-width: none; }
+table { border-collapse: collapse; font-size: .85em; display: block; overflow-x: auto; }
+td, th { border: 1px solid #c9d2de; padding: .25em .5em; vertical-align: top; text-align: left; }
+th { background: #e3e9f2; }
+code { font-family: "DejaVu Sans Mono", Consolas, monospace; overflow-wrap: anywhere; }
+bdi { unicode-bidi: isolate; }
+@media print { figure { overflow: visible; break-inside: avoid; } svg { max-width: 100%; } }
+"""
+# Whatever slipped through could load nothing and run nothing.
+POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def page(document: Document, pictures: Mapping[str, bytes]) -> str:
+    """Return the document as a page; ``pictures`` has the SVG of every drawing by its stem.
+
+    Raises:
+        KeyError: a picture is missing.
+        xml.etree.ElementTree.ParseError: a picture is not XML.
+    """
+    return "\n".join(_lines(document, pictures)) + "\n"
+
+
+def without_pictures(html: str) -> str:
+    """Return a page without what depends on Graphviz's version: to compare two of them."""
+    return re.sub(r"<svg\b[^>]*/>|<svg\b.*?</svg>", "<svg/>", html, flags=re.DOTALL)
+
+
+def inline(svg: bytes, stem: str, stems: frozenset[str]) -> str:
+    """Return a picture for the inside of a page: its links lead to other pictures there, its ids are its own.
+
+    Links to what is not there are taken out, and so are ids that Graphviz gave by number.
+    """
+    ElementTree.register_namespace("", SVG)
+    ElementTree.register_namespace("xlink", XLINK)
+    root = ElementTree.fromstring(svg)
+    known = set()
+    for node in root.iter():
+        name = node.get("id")
+        if name is not None and not name.startswith(f"{stem}-"):
+            del node.attrib["id"]
+        elif name is not None:
+            known.add(name)
+    for node in root.iter(f"{{{SVG}}}a"):
+        target = node.attrib.pop(f"{{{XLINK}}}href", None)
+        if target is not None and target.removesuffix(".svg") in stems:
+            node.set(f"{{{XLINK}}}href", f"#{target.removesuffix('.svg')}")
+        elif target is not None and target.removeprefix("#") in known:
+            node.set(f"{{{XLINK}}}href", target)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _text(words: str) -> str:
+    return f"<bdi>{escape(visible(words))}</bdi>"
+
+
+def _code(words: str) -> str:
+    return f"<code>{_text(words)}</code>" if words else ""
+
+
+def _lines(document: Document, pictures: Mapping[str, bytes]) -> Iterator[str]:
+    yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+    yield '<meta name="viewport" content="width=device-width">'
+    yield f"<title>{escape(visible(document.protocol))}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>"
+    yield f"<h1>{_text(document.title)}</h1>"
+    yield f"<p>The protocol {_code(document.protocol)}, written from {_code(document.file)}: it says what runs.</p>"
+    yield f"<p>On the wire: {_text(document.framing)}. {_text(document.early)}</p>"
+    yield "<ul>"
+    yield from (f"<li>{_code(party.name)} {_text(party.does)}.</li>" for party in document.parties)
+    yield "</ul>\n<nav><ul>"
+    for party in document.parties:
+        yield f'<li><a href="#{party.overview.stem}">{_text(party.name)}</a><ul>'
+        for phase in party.phases:
+            yield f'<li><a href="#{phase.sequence.stem}">{_text(phase.title)}</a></li>'
+        yield "</ul></li>"
+    for name in ("messages", "fields", "types", "waits", "limits", "settings"):
+        yield f'<li><a href="#{name}">{name.capitalize()}</a></li>'
+    yield "</ul></nav>\n<h2>Phases</h2>"
+    stems = frozenset(pictures)
+    for party in document.parties:
+        yield from _party(party, pictures, stems)
+    yield from _tables(document)
+    yield "</body>\n</html>"
+
+
+def _party(party: Party, pictures: Mapping[str, bytes], stems: frozenset[str]) -> Iterator[str]:
+    def figure(stem: str, caption: str) -> Iterator[str]:
+        picture = inline(pictures[stem], stem, stems)
+        yield f'<figure id="{stem}">\n{picture}\n<figcaption>{caption}</figcaption>\n</figure>'
+
+    yield f"<h3>{_text(party.name)}</h3>"
+    yield from figure(party.overview.stem, "All machines of the role")
+    for phase in party.phases:
+        yield f"<h4>{_text(party.name)}: {_text(phase.title)}</h4>"
+        if phase.run_by:
+            yield f"<p>Run by {', '.join(map(_code, phase.run_by))}.</p>"
+        yield from figure(phase.sequence.stem, "What is said, and the cases")
+        yield from figure(phase.states.stem, "The states")
+
+
+def _tables(document: Document) -> Iterator[str]:
+    yield '<h2 id="messages">Messages</h2>'
+    yield from _table(
+        ("message", "from", "to", "on the wire", "an example", "sent", "heard"),
+        (
+            (
+                _code(row.name) + (" urgent: heard before what came first" if row.urgent else ""),
+                ", ".join(map(_code, row.senders)),
+                ", ".join(map(_code, row.receivers)),
+                "<br>".join(_bodies(row)),
+                _code(row.example),
+                "<br>".join(map(_text, row.sent)),
+                "<br>".join(map(_text, row.heard)),
+            )
+            for row in document.messages
+        ),
+    )
+    yield '<h2 id="fields">Fields</h2>'
+    fields = ((row, field) for row in document.messages for field in row.fields)
+    yield from _table(
+        ("message", "field", "takes", "if it is missing"),
+        ((_code(row.name), _code(field.name), _code(field.takes), _code(field.default or "")) for row, field in fields),
+    )
+    yield '<h2 id="types">Types</h2>'
+    yield from _table(
+        ("type", "takes", "an example", "used by"),
+        (
+            (_code(row.name), _code(row.takes), _code(row.example), ", ".join(map(_code, row.used)))
+            for row in document.types
+        ),
+    )
+    yield '<h2 id="waits">Waits</h2>\n<p>What is late, wrong or gone, and what that leads to.</p>'
+    yield from _table(
+        ("role, machine, state", "awaits", "within", "late", "wrong", "gone"),
+        (
+            (_text(row.where), *map(_code, (row.awaits, row.within, row.late, row.wrong, row.gone)))
+            for row in document.waits
+        ),
+    )
+    yield '<h2 id="limits">Limits</h2>\n<p>What is malformed counts as wrong in the table above.</p>'
+    yield from _table(
+        ("limit", "value", "of", "past it"),
+        ((_code(row.name), _code(row.value), row.means, row.broken) for row in document.limits),
+    )
+    yield '<h2 id="settings">Settings</h2>'
+    yield from _table(
+        ("setting", "value", "kind", "used"),
+        ((_code(row.name), _code(row.value), row.kind, "<br>".join(map(_text, row.used))) for row in document.settings),
+    )
+
+
+def _bodies(row: MessageRow) -> Iterator[str]:
+    yield _code(row.body)
+    yield from (f"also read: {_code(body)}" for body in row.also)
+    if row.parts:
+        yield f"in parts: {_code(row.parts)}"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield "<table>\n<thead><tr>" + "".join(f"<th>{cell}</th>" for cell in head) + "</tr></thead>\n<tbody>"
+    for row in rows:
+        yield "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>"
+    yield "</tbody>\n</table>"

@@ -1,0 +1,170 @@
+"""How the parts of a spec are said in a picture: durations, settings with their values, sends, bindings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from math import isinf
+
+from machines.expressions.unparse import show
+from machines.messages.types import compile_type
+from machines.model import (
+    Binding,
+    Body,
+    BodyList,
+    BodyMap,
+    Branch,
+    Call,
+    Choice,
+    CompositeFrame,
+    Constant,
+    Drop,
+    Expression,
+    Field,
+    FrameBytes,
+    FrameLine,
+    FramePart,
+    FrameRepeat,
+    FrameUntil,
+    Goto,
+    Let,
+    LiteralBody,
+    Name,
+    Return,
+    Send,
+    Spec,
+    Start,
+    Stay,
+    Step,
+    Text,
+)
+from machines.values import plain
+
+
+def duration(seconds: float) -> str:
+    """Return a duration as a spec writes it: ``5 s``, ``10 min``, ``400 ms``, ``never``.
+
+    >>> duration(600.0), duration(0.4), duration(90.0)
+    ('10 min', '400 ms', '90 s')
+    """
+    if isinf(seconds):
+        return "never"
+    if 0 < seconds < 1 or seconds % 1:
+        return f"{seconds * 1000:g} ms"
+    for size, unit in ((3600, "h"), (60, "min")):
+        if seconds and seconds % size == 0:
+            return f"{seconds / size:g} {unit}"
+    return f"{seconds:g} s"
+
+
+def quantity(spec: Spec, expression: Expression, *, time: bool = False) -> str:
+    """Return an expression as text, with the value of a setting after its name; ``time``: a number is seconds."""
+    if isinstance(expression, Constant) and time and type(expression.value) in (int, float):
+        return duration(float(expression.value))
+    if isinstance(expression, Name) and expression.name in spec.settings:
+        setting = spec.settings[expression.name]
+        value = duration(setting.value) if setting.kind == "duration" else setting.value
+        return f"{expression.name} ({value})"
+    return show(expression)
+
+
+def told(call: Call) -> str:
+    """Return a message as it is sent: its arguments only where each is a constant, ``told(false)``."""
+    if call.arguments and all(isinstance(argument, Constant) for argument in call.arguments):
+        return show(call)
+    return call.path
+
+
+def bound(binding: Binding) -> str:
+    """Return ``name := value``, or ``as name`` for a call's result bound as it is."""
+    if binding.field is None and isinstance(binding.value, Name) and binding.value.name == "result":
+        return f"as {binding.target}"
+    target = binding.target if binding.field is None else f"{binding.target}.{binding.field}"
+    return f"{target} := {show(binding.value)}"
+
+
+def sends_in_full(steps: Iterable[Step]) -> Iterator[str]:
+    """Yield the messages sent by some steps with all they are sent with."""
+    for step in steps:
+        if isinstance(step, Send):
+            yield from (f"! {show(message)}" for message in step.messages if message.arguments)
+
+
+def sent_in_full(choice: Choice) -> Iterator[str]:
+    """Yield the messages sent by a choice's branches with all they are sent with."""
+    for branch in choice.branches:
+        yield from sends_in_full(branch.steps)
+        if isinstance(branch.next, Choice):
+            yield from sent_in_full(branch.next)
+
+
+def same(choice: Choice) -> tuple[object, ...]:
+    """Return what a choice does without its places: equal for two that do the same."""
+
+    def text(expression: Expression | None) -> str:
+        return "" if expression is None else show(expression)
+
+    def step(step: Step) -> tuple[object, ...]:
+        match step:
+            case Let(bindings, _):
+                return ("let", *map(bound, bindings))
+            case Start(machine, _):
+                return ("start", show(machine))
+            case Send(receivers, messages, _):
+                return ("send", text(receivers), *map(show, messages))
+            case Drop(peers, _):
+                return ("drop", show(peers))
+
+    def onward(branch: Branch) -> object:
+        match branch.next:
+            case Goto(state, _):
+                return state
+            case Stay(again, _):
+                return again
+            case Return(value, _):
+                return ("return", show(value))
+            case Choice():
+                return same(branch.next)
+
+    return tuple(
+        (text(branch.guard), text(branch.limit), tuple(map(step, branch.steps)), onward(branch))
+        for branch in choice.branches
+    )
+
+
+def body_text(body: Body, spec: Spec) -> str:
+    """Return a message's body on one line, as it is written in a spec."""
+    match body:
+        case Field():
+            default = f" = {_json(body.default)}" if body.optional else ""
+            return f"${body.name} {compile_type(body.type, spec.types).describe()}{default}"
+        case Text(parts):
+            return "".join(part if isinstance(part, str) else f"${{{body_text(part, spec)[1:]}}}" for part in parts)
+        case BodyList(items):
+            return f"[{', '.join(body_text(item, spec) for item in items)}]"
+        case BodyMap(pairs):
+            return f"{{{', '.join(f'{key}: {body_text(item, spec)}' for key, item in pairs)}}}"
+        case LiteralBody(value):
+            return value if isinstance(value, str) else _json(value)
+
+
+def frame_text(frame: CompositeFrame) -> str:
+    """Return in words what a message that is no single line is made of."""
+    return ", then ".join(map(_part, frame))
+
+
+def _part(part: FramePart) -> str:
+    match part:
+        case FrameLine(pattern, _):
+            words = "" if pattern is None else "".join(f"${{{p}}}" if n % 2 else p for n, p in enumerate(pattern))
+            return f"a line {words}" if words else "any line"
+        case FrameBytes(size, _):
+            return f"{size} bytes"
+        case FrameUntil(mark, _):
+            return f"lines up to one that is {mark}"
+        case FrameRepeat(count, parts, _):
+            return f"{count} times ({frame_text(parts)})"
+
+
+def _json(value: object) -> str:
+    return json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,1 @@
+"""From DOT to a picture."""

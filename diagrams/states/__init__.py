@@ -1,0 +1,1 @@
+"""State diagrams: the model, its builder, a writer for each format."""

@@ -1,0 +1,1 @@
+"""What is known of a spec before it runs; read by engine, checks and verification."""

@@ -1,0 +1,534 @@
+"""Checks of who may bind what: nothing hides anything, and no value is lost.
+
+    A303  a name that is seen everywhere is bound          A308  side by side, `as` binds what `run` reads
+    A304  a hole would overwrite a parameter               A309  side by side, a name is bound in vain
+    A305  a hole would overwrite a name of another type    A311  one name declared twice, in two kinds
+    A307  a layer writes what a running call will bind     A312  a sign-up's field that every peer has already
+    A313  a live value bound otherwise, or not on all ways
+
+Each function's docstring is the manual page of its codes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from machines.analysis.call_graph import (
+    CallGraph,
+    all_branches,
+    all_choices,
+    all_steps,
+    bound_on,
+    lets,
+    machine_expressions,
+    ways,
+)
+from machines.analysis.scopes import BUILT_IN_VALUES, EVENT_NAMES, bindings, global_names
+from machines.expressions.unparse import names
+from machines.model import (
+    Binding,
+    Constant,
+    Enumeration,
+    Expression,
+    Field,
+    Handlers,
+    Interval,
+    Let,
+    ListType,
+    Machine,
+    MapOf,
+    Mapped,
+    Named,
+    ObjectType,
+    Pattern,
+    Return,
+    Role,
+    Scalar,
+    Spec,
+    State,
+    Stay,
+    TupleType,
+    Type,
+    TypeDeclaration,
+    Union,
+)
+from machines.problems import Place, Problems
+
+PEER_FIELDS = frozenset({"number", "fields"})  # what a rule reads of any peer, see `machines.values.Peer`
+
+
+def check_declared(spec: Spec, problems: Problems) -> None:
+    """A311: two things that are seen everywhere have one name.
+
+    Settings, modules of rules, the roles one connects to and what is built in would hide one another.
+
+    Bad, in settings:
+
+        settings:
+          seed: 5
+
+    Mended:
+
+        settings:
+          start: 5
+    """
+    taken = dict.fromkeys((*BUILT_IN_VALUES, *EVENT_NAMES, "result"), "built in")
+    partners = {target: "a role" for targets in spec.connects.values() for target in targets}
+    for module, place in spec.rules:
+        if module in taken:
+            problems.add(place, "A311", f"the rules {module!r} would hide what is {taken[module]}", "rename the module")
+        elif module in partners:
+            text = f"the rules {module!r} would hide the role that is connected to"
+            problems.add(place, "A311", text, "rename the role or the module")
+    taken.update(partners)
+    taken.update((module, "a module of rules") for module, _ in spec.rules)
+    for setting in spec.settings.values():
+        if setting.name in taken:
+            text = f"the setting {setting.name!r} would hide what is {taken[setting.name]}"
+            problems.add(setting.place, "A311", text, "rename the setting")
+
+
+def check_bindings(flow: CallGraph, machine: Machine, problems: Problems) -> None:
+    """Run the checks A303 to A309 on one machine."""
+    spec = flow.spec
+    seen = global_names(spec, machine.role)
+    _check_globals(machine, spec, seen, problems)
+    _check_live(flow, machine, problems)
+    _check_holes(machine, spec, seen, problems)
+    _check_layers(flow, machine, problems)
+    for state in machine.states.values():
+        if state.each is not None and state.each.parallel is not None:
+            _check_parallel(state, spec, problems)
+
+
+def check_fields(machine: Machine, role: Role, problems: Problems) -> None:
+    """A312: a sign-up gives a field that every peer has already.
+
+    Rules would read the one, expressions the other. Every peer has 'number' and 'fields'.
+
+    Bad, in roles:
+
+        roles:
+          server:
+            main:
+              door: {accept: hello(peer), as: players, seats: 2, within: 1 min, timeout: {return: null}, then: play}
+              play: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
+            hello(peer):
+              named: {await: peer, within: 5 s, receive: {JOIN: {return: {number: name}}}}
+          client:
+            main:
+              begin: {send: [JOIN(my.name), MOVE(1)], return: null}
+
+    Mended:
+
+        roles:
+          server:
+            main:
+              door: {accept: hello(peer), as: players, seats: 2, within: 1 min, timeout: {return: null}, then: play}
+              play: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
+            hello(peer):
+              named: {await: peer, within: 5 s, receive: {JOIN: {return: {shirt: name}}}}
+          client:
+            main:
+              begin: {send: [JOIN(my.name), MOVE(1)], return: null}
+    """
+    signs_up = any(
+        state.accept is not None and state.accept.machine.path == machine.name
+        for other in role.machines.values()
+        for state in other.states.values()
+    )
+    named = [
+        (binding.field, binding.place)
+        for step in all_steps(machine)
+        if isinstance(step, Let)
+        for binding in step.bindings
+        if binding.field is not None
+    ]
+    if signs_up:
+        for _, choice in all_choices(machine):
+            for branch in all_branches(choice):
+                if isinstance(branch.next, Return) and isinstance(branch.next.value, Mapped):
+                    named += [(name, value.place) for name, value in branch.next.value.items]
+    for name, place in named:
+        if name in PEER_FIELDS:
+            problems.add(place, "A312", f"every peer has its own {name!r} already", "give the field another name")
+
+
+def _check_globals(machine: Machine, spec: Spec, seen: Mapping[str, str], problems: Problems) -> None:
+    """A303: a name is bound that is seen everywhere, or that events and calls bind.
+
+    It would mean two things, and which of them would depend on where it stands.
+
+    Bad, in server:
+
+        asked: {let: {reply: 1}, await: player, within: reply, receive: {MOVE: {return: x}}, fault: {return: 0}}
+
+    Mended:
+
+        asked: {let: {answer: 1}, await: player, within: reply, receive: {MOVE: {return: x}}, fault: {return: answer}}
+    """
+    hint = "choose another name"
+    calls = any(state.run is not None and state.bindings for state in machine.states.values())
+    for parameter in machine.parameters:
+        if parameter in seen:
+            text = f"{machine.name} takes a parameter {parameter!r}, which is {seen[parameter]}"
+            problems.add(machine.place, "A303", text, hint)
+        elif parameter == "result" and calls:
+            text = f"{machine.name} takes a parameter 'result', which in 'as' is what the call returned"
+            problems.add(machine.place, "A303", text, hint)
+    holes = {place: event for event, place in _received(machine, spec)}
+    for name, place in bindings(machine, spec):
+        what = seen.get(name)
+        if what is None and name == "peer":
+            what = "bound by events"
+        elif what is None and name == "result" and calls:
+            what = "in 'as' what the call returned"
+        if what is None:
+            continue
+        message = spec.messages.get(holes.get(place, ""))
+        if message is not None and any(hole.name == name for hole in message.holes):
+            text = f"the hole {name!r} of {message.name} would be bound here, but {name!r} is {what}"
+            problems.add(place, "A303", text, "rename the hole, or what it hides")
+        else:
+            problems.add(place, "A303", f"{name!r} can not be bound: it is {what}", hint)
+
+
+def _check_live(flow: CallGraph, machine: Machine, problems: Problems) -> None:
+    """A313: a live value is bound by something else, or is not live on all ways to where it is used.
+
+    It is written by 'let' and 'as' alone, and seen where all that call have it around them. It would else be hidden by
+    what is bound to the same name. Items side by side would write it in the order in which they are done, so 'as'
+    beside 'parallel' may not.
+
+    Bad, in machines:
+
+        game(players):
+          live: {names: []}
+          play: {run: turn(names), as: x, return: x}
+        turn(names):
+          asked: {return: names}
+
+    Mended:
+
+        game(players):
+          live: {names: []}
+          play: {run: turn, as: x, return: x}
+        turn:
+          asked: {return: names}
+    """
+    spec = flow.spec
+    around = flow.live_somewhere[machine.name]
+    own = {binding.target for binding in machine.live}
+    hint = "choose another name; a live value is written by 'let' and 'as'"
+    for binding in machine.live:
+        if binding.target in around or binding.target in machine.parameters:
+            problems.add(binding.place, "A313", f"{binding.target!r} is a value here already", hint)
+    for parameter in machine.parameters:
+        if parameter in around:
+            text = f"{machine.name} takes a parameter {parameter!r}, which is a live value of a machine around it"
+            problems.add(machine.place, "A313", text, hint)
+    live = around | own
+    for event, place in _received(machine, spec):
+        for hole in spec.messages[event].holes:
+            if hole.name in live:
+                text = f"the hole {hole.name!r} of {event} would be bound here, but {hole.name!r} is a live value"
+                problems.add(place, "A313", text, "rename the hole or the value")
+    for state in machine.states.values():
+        if state.each is not None and state.each.name in live:
+            problems.add(state.each.place, "A313", f"{state.each.name!r} is a live value, no item", hint)
+        if state.accept is not None and state.accept.name in live:
+            problems.add(state.accept.place, "A313", f"{state.accept.name!r} is a live value", hint)
+        if state.each is not None and state.each.parallel is not None:
+            for binding in state.bindings:
+                if binding.target in live:
+                    text = f"side by side, 'as' may not bind the live value {binding.target!r}"
+                    problems.add(binding.place, "A313", text, "bind another name, and 'let' it afterwards")
+    some = around - flow.live[machine.name] - own
+    if not flow.circle and some:
+        used = {name.name: name.place for use in machine_expressions(machine, spec.messages) for name in names(use)}
+        used.update((name, place) for name, place in bindings(machine, spec))
+        for name in sorted(some & used.keys()):
+            text = f"{name!r} is live around {machine.name} on some ways to it, not on all"
+            problems.add(used[name], "A313", text, "let each machine that calls it have it, or pass it as a parameter")
+
+
+def _received(machine: Machine, spec: Spec) -> Iterator[tuple[str, Place]]:
+    for answers in _all_answers(machine):
+        for event, choice in answers.receive.items():
+            if event in spec.messages:
+                yield event, choice.place
+
+
+def _all_answers(machine: Machine) -> Iterator[Handlers]:
+    if machine.always is not None:
+        yield machine.always.answers
+    for state in machine.states.values():
+        yield state.answers
+
+
+def _check_holes(machine: Machine, spec: Spec, seen: Mapping[str, str], problems: Problems) -> None:
+    """A304: a hole would overwrite a parameter.
+
+    What a peer sends may not replace what the machine was given.
+
+    Bad, in machines:
+
+        game(players, score):
+          play: {run: "turn(players, score)", as: last, return: last}
+        turn(players, x):
+          asked: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
+
+    Mended:
+
+        game(players, score):
+          play: {run: "turn(players, score)", as: last, return: last}
+        turn(players, score):
+          asked: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: score}}
+
+    A305: a hole would overwrite a name that holds another type.
+
+    Whoever reads the name later could not know which of the two is there. Null goes with any type.
+
+    Bad, in server:
+
+        begin: {let: {x: true}, then: asked}
+        asked: {await: player, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: x}}
+
+    Mended:
+
+        begin: {let: {x: null}, then: asked}
+        asked: {await: player, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: x}}
+    """
+    first: dict[str, tuple[str, Field]] = {}
+    literals: dict[str, Binding] = {}
+    for binding in _literal_lets(machine):
+        literals.setdefault(binding.target, binding)
+    for event, place in _received(machine, spec):
+        for hole in spec.messages[event].holes:
+            if hole.name in machine.parameters and hole.name not in seen:
+                text = f"the hole {hole.name!r} of {event} would overwrite the parameter {hole.name!r}"
+                problems.add(place, "A304", text, f"rename the parameter of {machine.name}, or the hole")
+                continue
+            earlier = first.setdefault(hole.name, (event, hole))
+            if not same_type(hole.type, earlier[1].type, spec.types):
+                text = f"the hole {hole.name!r} of {event} has another type than the hole {hole.name!r} of {earlier[0]}"
+                problems.add(place, "A305", text, "rename one of the holes, or receive them in different machines")
+            literal = literals.get(hole.name)
+            if literal is not None and not _may_hold(hole.type, literal.value, spec.types):
+                text = f"the hole {hole.name!r} of {event} has another type than the value bound in line"
+                line = literal.place.line
+                problems.add(place, "A305", f"{text} {line}", "rename the hole or the name; null goes with any type")
+
+
+def _literal_lets(machine: Machine) -> Iterator[Binding]:
+    for step in all_steps(machine):
+        if isinstance(step, Let):
+            for binding in step.bindings:
+                if binding.field is None and isinstance(binding.value, Constant) and binding.value.value is not None:
+                    yield binding
+
+
+def _check_layers(flow: CallGraph, machine: Machine, problems: Problems) -> None:
+    """A307: a layer writes what a running call will bind.
+
+    A branch of 'always', or of the state that calls, that stays lets the call run on; when it returns, 'as' binds its
+    result over what the branch wrote (a lost update). Leave the call, or bind another name and fold it in afterwards.
+
+    Bad, in machines:
+
+        game(players, score):
+          play:
+            run: turn(players)
+            as: score
+            receive: {QUIT: {let: {score: 0}, then: stay}}
+            return: score
+        turn(players):
+          asked: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
+
+    Mended:
+
+        game(players, score):
+          play:
+            run: turn(players)
+            as: score
+            receive: {QUIT: {return: 0}}
+            return: score
+        turn(players):
+          asked: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
+    """
+    calling = [state for state in machine.states.values() if state.run is not None and flow.waits_in(state)]
+    for state in calling:
+        will: dict[str, str] = {binding.target: "the call's 'as' will bind" for binding in state.bindings}
+        if state.each is not None:
+            will.setdefault(state.each.name, "the loop binds to its item")
+        layers = [state.answers, *([machine.always.answers] if machine.always is not None else [])]
+        for answers in layers:
+            for event, choice in answers.choices():
+                message = flow.spec.messages.get(event)
+                for way in ways(choice):
+                    if not isinstance(way.end, Stay):
+                        continue
+                    written = [(name, branch.place) for name, branch in bound_on(way)]
+                    if message is not None:
+                        written += [(hole.name, choice.place) for hole in message.holes]
+                    for name, place in written:
+                        if name in will:
+                            text = f"{name!r} is written here and lost: {will[name]} it, in the state {state.name!r}"
+                            hint = "leave the call with 'then: STATE', or bind another name and fold it in afterwards"
+                            problems.add(place, "A307", text, hint)
+
+
+def _check_parallel(state: State, spec: Spec, problems: Problems) -> None:
+    """A308: side by side, 'as' binds what 'run' reads.
+
+    An item sees its own past only, so that results do not depend on who was fastest: there is no next item to read it.
+    Bind what is made of all results.
+
+    Bad, in machines:
+
+        cup(pairs, wins):
+          matches: {each: pair in pairs, parallel: 2, run: "match(pair, wins)", as: wins, return: wins}
+        match(pair, wins):
+          asked: {await: pair, within: 5 s, receive: {MOVE: {return: wins}}, fault: {return: 0}}
+
+    Mended:
+
+        cup(pairs, wins):
+          matches:
+            each: pair in pairs
+            parallel: 2
+            run: match(pair)
+            as:
+              wins: wins + [result]
+            return: wins
+        match(pair):
+          asked: {await: pair, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
+
+    A309: side by side, a name is bound in vain.
+
+    What 'let' binds there is seen by one item alone, and by nobody after it.
+
+    Bad, in machines:
+
+        cup(pairs, best):
+          matches:
+            each: pair in pairs
+            parallel: 2
+            let: {best: 1}
+            run: match(pair)
+            return: best
+        match(pair):
+          asked: {await: pair, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
+
+    Mended:
+
+        cup(pairs, best):
+          begin: {let: {best: 1}, then: matches}
+          matches: {each: pair in pairs, parallel: 2, run: match(pair), return: best}
+        match(pair):
+          asked: {await: pair, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
+    """
+    assert state.each is not None, "only a loop has items side by side"
+    read: dict[str, None] = {}
+    for argument in (state.run.arguments or ()) if state.run is not None else ():
+        read.update((name.name, None) for name in names(argument))
+    for binding in state.bindings:
+        if binding.target in read:
+            text = f"'as' binds {binding.target!r}, which 'run' reads: side by side there is no next item to read it"
+            hint = "bind what is made of all results: as: {cup: tournament.add(cup, result)}"
+            problems.add(binding.place, "A308", text, hint)
+    for step in state.steps:
+        if isinstance(step, Let):
+            text = f"'let' side by side binds {next(lets((step,)), '')!r} for one item alone"
+            problems.add(step.place, "A309", text, "bind it before the loop, or pass the value to 'run' as it is")
+    sees: list[Expression] = [*(state.run.arguments or ())] if state.run is not None else []
+    if state.each.guard is not None:
+        sees.append(state.each.guard)
+    shared = {name.name for expression in sees for name in names(expression)} - {state.each.name}
+    for event, choice in state.answers.choices():
+        message = spec.messages.get(event)
+        for way in ways(choice):
+            if not isinstance(way.end, Stay):
+                continue
+            written = {name: branch.place for name, branch in bound_on(way)}
+            if message is not None:
+                written.update((hole.name, choice.place) for hole in message.holes)
+            for name in sorted(shared & written.keys()):
+                text = f"{name!r} is bound here, but items that start later see it as it was before the loop"
+                problems.add(written[name], "A309", text, "leave the state, or bind another name")
+
+
+# -- types -----------------------------------------------------------------------------------------------------------
+
+
+def same_type(a: Type, b: Type, types: Mapping[str, TypeDeclaration]) -> bool:
+    """Whether two types have the same values, null aside; declared types count as what they stand for."""
+    return _Sameness(types, set()).same(a, b)
+
+
+@dataclass(slots=True)
+class _Sameness:
+    types: Mapping[str, TypeDeclaration]
+    assumed: set[tuple[str, str]]
+
+    def members(self, type_: Type) -> tuple[Type, ...]:
+        """Return what a type is one of, null aside, with declared names replaced by their types."""
+        depth = 0
+        while isinstance(type_, Named) and type_.name in self.types and depth <= len(self.types):
+            type_ = self.types[type_.name].type
+            depth += 1
+        if isinstance(type_, Union):
+            return tuple(inner for member in type_.members for inner in self.members(member))
+        return () if type_ == Scalar("null") else (type_,)
+
+    def same(self, a: Type, b: Type) -> bool:
+        if isinstance(a, Named) and isinstance(b, Named):
+            if a.name == b.name or (a.name, b.name) in self.assumed:
+                return True
+            self.assumed.add((a.name, b.name))
+        left, right = self.members(a), self.members(b)
+        return all(any(self.alike(x, y) for y in right) for x in left) and all(
+            any(self.alike(x, y) for x in left) for y in right
+        )
+
+    def alike(self, a: Type, b: Type) -> bool:
+        match a, b:
+            case TupleType(left), TupleType(right):
+                return len(left) == len(right) and all(map(self.same, left, right))
+            case ListType(), ListType():
+                return (a.low, a.high) == (b.low, b.high) and self.same(a.item, b.item)
+            case ObjectType(left_fields), ObjectType(right_fields):
+                others = {field.name: field for field in right_fields}
+                return len(left_fields) == len(right_fields) and all(
+                    field.name in others and self.same(field.type, others[field.name].type) for field in left_fields
+                )
+            case MapOf(), MapOf():
+                return self.same(a.key, b.key) and self.same(a.value, b.value)
+            case _:
+                return a == b
+
+
+def _may_hold(type_: Type, value: Expression, types: Mapping[str, TypeDeclaration]) -> bool:
+    """Whether a literal is of the kind that a type has: a text, a number, a boolean."""
+    assert isinstance(value, Constant), "only a literal has a type of its own"
+    literal = value.value
+    for member in _Sameness(types, set()).members(type_):
+        match member:
+            case Scalar("any"):
+                return True
+            case Scalar("bool"):
+                fits = isinstance(literal, bool)
+            case Scalar("int") | Interval():
+                fits = isinstance(literal, int) and not isinstance(literal, bool)
+            case Scalar("number"):
+                fits = isinstance(literal, int | float) and not isinstance(literal, bool)
+            case Scalar("string") | Pattern():
+                fits = isinstance(literal, str)
+            case Enumeration(values):
+                fits = any(type(literal) is type(one) for one in values)
+            case _:
+                fits = False
+        if fits:
+            return True
+    return False

@@ -1,0 +1,397 @@
+"""Checks of kinds: what a setting, a literal, a hole or a name surely is, and whether its place can take that.
+
+    A340  a value of a kind that its place never takes
+    A341  a comparison of two kinds that never compare
+
+Settings have their kind, names that only holes bind those of the declared types. Parameters, what ``let`` and ``as``
+bind, items of lists, fields and what rules return are unknown, and what is unknown, or only perhaps wrong, is no
+problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from machines.analysis.call_graph import all_branches, all_choices, all_steps, machine_expressions
+from machines.analysis.scopes import bindings
+from machines.expressions.unparse import show
+from machines.model import (
+    Attribute,
+    Binary,
+    Call,
+    Constant,
+    Drop,
+    Enumeration,
+    Expression,
+    Handlers,
+    Interval,
+    Item,
+    ListType,
+    Machine,
+    MapOf,
+    Mapped,
+    Name,
+    Named,
+    ObjectType,
+    Pattern,
+    Scalar,
+    Send,
+    Sequence,
+    Spec,
+    TupleType,
+    Type,
+    TypeDeclaration,
+    Unary,
+    Union,
+)
+from machines.parser.context import joined
+from machines.problems import Place, Problems, near
+from machines.values import Range, Rate
+
+Kinds = frozenset[str]
+
+_SAID = {
+    "int": "a whole number",
+    "fraction": "a number",
+    "duration": "a duration",
+    "text": "a text",
+    "bool": "true or false",
+    "null": "null",
+    "list": "a list",
+    "mapping": "a mapping",
+    "range": "a range",
+    "rate": "a rate",
+    "peer": "a peer",
+}
+_INT = frozenset({"int"})
+_NUMBER = frozenset({"int", "fraction"})
+_NUMERIC = frozenset({"int", "fraction", "duration"})
+_TEXT = frozenset({"text"})
+_BOOL = frozenset({"bool"})
+_LIST = frozenset({"list"})
+_ITEMS = frozenset({"list", "range", "mapping"})
+_HOLDING = frozenset({"list", "range", "mapping", "text"})
+_PEERS = frozenset({"peer", "list", "null"})
+_SPAN = frozenset({"int", "range"})
+_OF_SETTING = {"number": "fraction"}
+_OF_SCALAR = {"string": _TEXT, "int": _INT, "number": _NUMBER, "bool": _BOOL, "null": frozenset({"null"}), "any": None}
+_OF_FUNCTION: dict[str, Kinds] = {
+    **dict.fromkeys(("gone", "any", "all"), _BOOL),
+    **dict.fromkeys(("keys", "values", "sorted", "column", "where", "split", "head", "tail"), _LIST),
+    **dict.fromkeys(("str", "join", "lower", "upper"), _TEXT),
+    "len": _INT,
+    "int": frozenset({"int", "null"}),
+    "sum": frozenset({"int", "fraction", "duration"}),
+}
+REASONS = ("late", "malformed", "unknown", "unexpected", "illegal", "limit", "early", "closed", "failed", "returned")
+_COMPARED = ("==", "!=")
+_ORDERED = ("<", "<=", ">", ">=")
+
+_TRUTH = "there is no truthiness: compare it with something"
+_SECONDS = "a duration like 5 s, a setting that is one, or an expression that gives seconds"
+_SEATS = "a range like 2..5, a whole number, or a setting that is one of them"
+
+
+def check_kinds(spec: Spec, machine: Machine, problems: Problems) -> None:
+    """A340: a value is of a kind that its place never takes.
+
+    The machine would fail each time it comes there. 'within', 'linger', 'after' and 'every' take a duration or a number
+    of seconds, 'seats' a range or a whole number, 'parallel' a whole number, 'each' a list or a range, 'await', 'drop'
+    and receivers peers; 'if', 'until', 'and', 'or' and 'not' booleans; a hole what its type says.
+
+    Bad, in receive:
+
+        MOVE: {if: x, return: x}
+
+    Mended:
+
+        MOVE: {if: x > 0, return: x}
+
+    A341: two values are compared that are of kinds that never compare.
+
+    Values of two kinds are never equal, and have no order at all. Whether something is null may always be asked.
+    The same is told of 'reason' and a text that it never is.
+
+    Bad, in receive:
+
+        MOVE: {if: x == 'one', return: x}
+
+    Mended:
+
+        MOVE: {if: x == 1, return: x}
+    """
+    _Kinds(spec, machine, problems).check()
+
+
+def kinds_of_type(type_: Type, types: Mapping[str, TypeDeclaration]) -> Kinds | None:
+    """Return the kinds that values of a type have, None if they may have any."""
+    match type_:
+        case Scalar(kind):
+            return _OF_SCALAR[kind]
+        case Named(name):
+            return kinds_of_type(types[name].type, types) if name in types else None
+        case Union(members):
+            return _either(kinds_of_type(member, types) for member in members)
+        case Enumeration(values):
+            return _either(_of_value(value) for value in values)
+        case Interval():
+            return _INT
+        case Pattern():
+            return _TEXT
+        case TupleType() | ListType():
+            return _LIST
+        case ObjectType() | MapOf():
+            return frozenset({"mapping"})
+
+
+def _either(found: Iterable[Kinds | None]) -> Kinds | None:
+    every: set[str] = set()
+    for kinds in found:
+        if kinds is None:
+            return None
+        every |= kinds
+    return frozenset(every)
+
+
+def _of_value(value: object) -> Kinds | None:
+    match value:
+        case bool():
+            return _BOOL
+        case int():
+            return _INT
+        case float():
+            return frozenset({"fraction"})
+        case str():
+            return _TEXT
+        case None:
+            return frozenset({"null"})
+        case Rate():
+            return frozenset({"rate"})
+        case Range():
+            return frozenset({"range"})
+        case _:
+            return None
+
+
+class _Kinds:
+    def __init__(self, spec: Spec, machine: Machine, problems: Problems) -> None:
+        self.spec = spec
+        self.machine = machine
+        self.problems = problems
+        self.names: dict[str, Kinds | None] = {"seed": _INT, "elapsed": frozenset({"duration"}), "reason": _TEXT}
+        self.names.update(dict.fromkeys(spec.connects.get(machine.role, ()), frozenset({"peer"})))
+        for setting in spec.settings.values():
+            self.names[setting.name] = frozenset({_OF_SETTING.get(setting.kind, setting.kind)})
+        self._holes()
+
+    # -- what names are ----------------------------------------------------------------------------------------------
+
+    def _holes(self) -> None:
+        """Give each name that only holes bind the kinds of their types; one that anything else binds is unknown."""
+        events = {place: event for event, place in self._received()}
+        holes: dict[str, list[Kinds | None]] = {}
+        for received in events.values():
+            for hole in self.spec.messages[received].holes:
+                holes.setdefault(hole.name, []).append(kinds_of_type(hole.type, self.spec.types))
+        self.names.update((name, _either(found)) for name, found in holes.items())
+        brought = {event: {hole.name for hole in self.spec.messages[event].holes} for event in set(events.values())}
+        for name, place in bindings(self.machine, self.spec):
+            if name not in brought.get(events.get(place, ""), ()):
+                self.names[name] = None
+        for name in (*self.machine.parameters, "peer", "result"):
+            self.names[name] = None
+
+    def _received(self) -> Iterator[tuple[str, Place]]:
+        for event, choice in all_choices(self.machine):
+            if event in self.spec.messages:
+                yield event, choice.place
+
+    def kinds(self, expression: Expression) -> Kinds | None:
+        """Return the kinds that a value of an expression may have, None if nothing is known of it."""
+        match expression:
+            case Constant(value):
+                return _of_value(value)
+            case Name(name):
+                return self.names.get(name)
+            case Call(path) if path in _OF_FUNCTION:
+                return _OF_FUNCTION[path]
+            case Sequence():
+                return _LIST
+            case Mapped():
+                return frozenset({"mapping"})
+            case Unary("not"):
+                return _BOOL
+            case Unary(_, operand):
+                return _INT if self.kinds(operand) == _INT else _NUMBER
+            case Binary(".."):
+                return frozenset({"range"})
+            case Binary("+", left, right):
+                return self._sum(self.kinds(left), self.kinds(right))
+            case Binary("except"):
+                return None
+            case Binary("-" | "*", left, right):
+                both = self.kinds(left), self.kinds(right)
+                return _INT if all(kinds is not None and kinds <= _INT for kinds in both) else _NUMBER
+            case Binary():
+                return _BOOL
+            case _:
+                return None
+
+    def _sum(self, left: Kinds | None, right: Kinds | None) -> Kinds | None:
+        if left is None or right is None:
+            return None
+        found: set[str] = set()
+        if left & _NUMERIC and right & _NUMERIC:
+            found |= _INT if (left | right) & _NUMERIC == _INT else _NUMBER
+        return frozenset(found | (left & right & {"text", "list"}))
+
+    # -- what their places take --------------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        machine = self.machine
+        for expression in machine_expressions(machine, self.spec.messages):
+            self._inside(expression)
+        if machine.always is not None:
+            self._waits(machine.always.awaits, machine.always.within, machine.always.answers)
+        for state in machine.states.values():
+            self._waits(state.awaits, state.within, state.answers)
+            if state.each is not None:
+                each = state.each
+                self._takes(each.items, _ITEMS, "'each' goes through a list or a range", "like each: n in 1..3")
+                self._truth(each.guard, "'if'")
+                self._truth(each.until, "'until'")
+                self._takes(each.parallel, _INT, "'parallel' takes a whole number", "how many items run at once")
+            if state.accept is not None:
+                self._takes(state.accept.seats, _SPAN, "'seats' takes a range or a whole number", _SEATS)
+                self._seconds(state.accept.linger, "'linger'")
+        for _, choice in all_choices(machine):
+            for branch in all_branches(choice):
+                self._truth(branch.guard, "'if'")
+        for step in all_steps(machine):
+            if isinstance(step, Drop):
+                self._takes(step.peers, _PEERS, "'drop' takes a peer or a list of peers", "name the peer")
+            elif isinstance(step, Send):
+                self._takes(step.receivers, _PEERS, "a message is sent to a peer or a list of peers", "name the peer")
+                for call in step.messages:
+                    self._sent(call)
+
+    def _waits(self, awaits: Expression | None, within: Expression | None, answers: Handlers) -> None:
+        self._takes(awaits, _PEERS, "'await' takes a peer or a list of peers", "name the peer")
+        self._seconds(within, "'within'")
+        for word, moments in (("'after'", answers.after), ("'every'", answers.every)):
+            for moment in moments:
+                self._seconds(moment.wait, word)
+
+    def _sent(self, call: Call) -> None:
+        """Compare what a message is made of with the types of its holes."""
+        message = self.spec.messages.get(call.path)
+        given = call.arguments
+        for index, hole in enumerate(message.holes if message is not None else ()):
+            value: Expression = Name(hole.name, call.place)
+            if given is not None:
+                if index >= len(given):
+                    return  # told by the reader
+                value = given[index]
+            takes = kinds_of_type(hole.type, self.spec.types)
+            kinds = self.kinds(value)
+            if takes is None or kinds is None or not kinds <= _NUMERIC | _TEXT | _BOOL | {"null"}:
+                continue
+            wider = takes | _NUMERIC if takes & _NUMERIC else takes
+            text = f"the hole {hole.name!r} of {call.path} takes {said(takes)}"
+            self._takes(value, wider, text, "give it what its type says, or change the type")
+
+    def _seconds(self, expression: Expression | None, word: str) -> None:
+        # What is null is told by the reader, or may be something else by the time it is used.
+        self._takes(expression, _NUMERIC | {"null"}, f"{word} takes a duration", _SECONDS)
+
+    def _truth(self, expression: Expression | None, word: str) -> None:
+        self._takes(expression, _BOOL, f"{word} takes true or false", _TRUTH)
+
+    def _takes(self, expression: Expression | None, allowed: Kinds, text: str, hint: str) -> None:
+        kinds = self.kinds(expression) if expression is not None else None
+        if expression is not None and kinds and not kinds & allowed:
+            self.problems.add(expression.place, "A340", f"{text}, and {_shown(expression, kinds)}", hint)
+
+    def _inside(self, expression: Expression) -> None:
+        """Look at what the operators of an expression are given, from the inside out."""
+        match expression:
+            case Attribute(of):
+                self._inside(of)
+            case Item(of, index):
+                self._inside(of)
+                self._inside(index)
+            case Call(path, arguments):
+                for argument in arguments or ():
+                    self._inside(argument)
+                    if path == "len" and len(arguments or ()) == 1:
+                        self._takes(argument, _HOLDING, "'len' counts a list, mapping, text or range", "leave it out")
+            case Sequence(items):
+                for item in items:
+                    self._inside(item)
+            case Mapped(pairs):
+                for _, item in pairs:
+                    self._inside(item)
+            case Unary(operator, operand):
+                self._inside(operand)
+                if operator == "not":
+                    self._truth(operand, "'not'")
+                else:
+                    self._takes(operand, _NUMERIC, "'-' takes a number", "nothing is converted")
+            case Binary(operator, left, right):
+                self._inside(left)
+                self._inside(right)
+                self._operands(operator, left, right)
+
+    def _operands(self, operator: str, left: Expression, right: Expression) -> None:
+        if operator in ("and", "or"):
+            self._truth(left, f"'{operator}'")
+            self._truth(right, f"'{operator}'")
+        elif operator in ("-", "*", ".."):
+            for operand in (left, right):
+                self._takes(operand, _NUMERIC, f"'{operator}' takes two numbers", "nothing is converted")
+        elif operator == "in":
+            text = "'in' asks a list, a range, a mapping or a text"
+            self._takes(right, _HOLDING, text, "for one value, write ==")
+        elif operator in (*_COMPARED, *_ORDERED, "+"):
+            self._reason(left, right)
+            self._reason(right, left)
+            self._pair(operator, left, right)
+
+    def _reason(self, left: Expression, right: Expression) -> None:
+        word = right.value if isinstance(right, Constant) else None
+        if isinstance(left, Name) and left.name == "reason" and isinstance(word, str) and word not in REASONS:
+            hint = near(word, REASONS) or f"it is one of: {', '.join(REASONS)}"
+            self.problems.add(right.place, "A341", f"'reason' is never {word!r}", hint)
+
+    def _pair(self, operator: str, left: Expression, right: Expression) -> None:
+        a, b = self.kinds(left), self.kinds(right)
+        if not a or not b or (isinstance(left, Constant) and isinstance(right, Constant)):
+            return  # two literals say what they are
+        if operator in _COMPARED:
+            null = frozenset({"null"})
+            fits = bool(_grouped(a) & _grouped(b)) or null in (a, b)
+            said_ = f"this is {'never' if operator == '==' else 'always'} true"
+        elif operator == "+":
+            fits = bool(_grouped(a) & _grouped(b) & {"int", "text", "list"})
+            said_ = "'+' takes two numbers, two texts or two lists"
+        else:
+            fits = bool(_grouped(a) & _grouped(b) & {"int", "text"})
+            said_ = f"'{operator}' takes two numbers or two texts"
+        if not fits:
+            text = f"{said_}: {_shown(left, a)}, {_shown(right, b)}"
+            self.problems.add(left.place, "A341", text, "nothing is converted: write both as one kind")
+
+
+def _grouped(kinds: Kinds) -> Kinds:
+    """Return kinds with all kinds of numbers as one."""
+    return kinds - _NUMERIC | _INT if kinds & _NUMERIC else kinds
+
+
+def _shown(expression: Expression, kinds: Kinds) -> str:
+    return f"{show(expression)} is {said(kinds)}"
+
+
+def said(kinds: Kinds) -> str:
+    """Return kinds as a sentence says them."""
+    shown = kinds - {"int"} if "fraction" in kinds else kinds
+    return joined((text for kind, text in _SAID.items() if kind in shown), "or")

@@ -1,0 +1,228 @@
+"""Sign-ups: what an ``accept`` does with connections, from the first word to a seat, and who leaves in between.
+
+An open door runs its machine for each connection (`admit`). Those it returns for are seated, in that order
+(`take_seat`); those that fail, or are still at it when the door is shut, are closed.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+from machines.effects import Note
+from machines.engine.actions import count_range, duration, peers
+from machines.engine.call_stack import RELEASED_PEERS, Admission, CallFrame, PeerState
+from machines.engine.compiler import ACCEPT, ENTER, CompiledState
+from machines.engine.transaction import SWEEP_MIN, RareState
+from machines.values import Peer, Record
+
+if TYPE_CHECKING:
+    from machines.engine.interpreter import Interpreter
+
+
+def enter_accept(tree: Interpreter, frame: CallFrame, node: CompiledState) -> None:
+    """Open the door; with enough seated already it may shut at once."""
+    accept = node.accept
+    assert accept is not None, "only an accept is entered here"
+    low, high = (0, inf) if accept.seats is None else count_range(accept.seats(frame.slots))
+    tree.start_clocks(frame, node)
+    accepting = Admission(low, high)
+    if not isinstance(frame.slots[accept.slot], tuple):
+        frame.slots[accept.slot] = ()
+    if frame.parked is not None:  # another accept into the same name goes on with the sign-ups under way
+        accepting.pending, frame.parked = frame.parked, None
+    frame.accepting = accepting
+    hear_seated(tree, frame, node)
+    count_seats(tree, frame, node, accepting)
+    tree.hear_more()
+
+
+def hear_seated(tree: Interpreter, frame: CallFrame, node: CompiledState) -> None:
+    """An open door hears those already seated, and whoever it awaits besides."""
+    accept = node.accept
+    assert accept is not None, "only an accept is looked at here"
+    seated = [restore_peer(tree, peer) for peer in frame.slots[accept.slot]]
+    if node.awaits is not None:
+        for peer in peers(node.awaits(frame.slots)):
+            seat = restore_peer(tree, peer)
+            if seat not in seated:
+                seated.append(seat)
+    tree.hear(frame, tuple(seated))
+
+
+def count_seats(tree: Interpreter, frame: CallFrame, node: CompiledState, accepting: Admission) -> None:
+    """Enough, too few again, or the last seat taken: start or stop lingering, or go on."""
+    accept = node.accept
+    assert accept is not None, "only an accept counts seats"
+    seated = len(frame.slots[accept.slot])
+    if accept.seats is not None and seated >= accepting.high:
+        close_door(tree, frame)
+    elif seated < accepting.low or accept.linger is None:
+        accepting.linger = inf
+    elif accepting.linger == inf:
+        tree.serial += 1
+        accepting.linger_serial = tree.serial
+        accepting.linger = tree.now + duration(accept.linger(frame.slots))
+        tree.earliest = min(tree.earliest, accepting.linger)
+
+
+def close_door(tree: Interpreter, frame: CallFrame) -> None:
+    """The sign-up is complete: those still at it are closed, and the state goes on."""
+    accepting, frame.accepting = frame.accepting, None
+    if accepting is not None:
+        tree.close_pending(accepting.pending)
+    tree.run_then(frame)
+
+
+def admit(tree: Interpreter, frame: CallFrame, seat: PeerState) -> None:
+    """Run the sign-up machine of an open door for a new connection."""
+    accept = frame.node.accept
+    assert accept is not None, "only an accept admits"
+    assert frame.accepting is not None, "its door is open"
+    saved = frame.slots[:]
+    try:
+        frame.slots[accept.peer_slot] = seat.peer
+        child = tree.new_frame(accept.machine, accept.arguments(frame.slots), frame, seat.number)
+    except BaseException as error:
+        frame.slots[:] = saved
+        tree.failed(frame, error, f"admitting peer {seat.number}")
+        return
+    frame.accepting.pending[seat.number] = child
+    tree.work.append(child)
+
+
+def take_seat(tree: Interpreter, frame: CallFrame, child: CallFrame) -> None:
+    """A sign-up returned: take the seat, unless the peer is gone or ``seated`` refuses it."""
+    accepting = frame.accepting
+    node = frame.node
+    assert accepting is not None, "the door is open"
+    assert node.accept is not None, "only an accept seats"
+    del accepting.pending[child.ordinal]
+    seat = tree.seats[child.ordinal]
+    if seat.dropped or seat.lost:
+        tree.effects.append(Note("info", "it is gone before it took its seat", seat.number))
+        return
+    result = child.result
+    if result is not None and not isinstance(result, Record):
+        # Its own affair: what one peer says may not end the sign-up of the others.
+        why = f"{child.table.name} returned no mapping of fields but {result!r}"
+        tree.effects.append(Note("error", f"it takes no seat: {why}", seat.number))
+        tree.drop(seat.peer, "it could not be seated")
+        return
+    before = seat.peer
+    seat.peer = Peer(before.number, result if result is not None else Record())
+    frame.slots[node.accept.peer_slot] = seat.peer
+    if ".seated" in node.layer.events:
+        # The branch may give the peer further fields; who was seated earlier is what its names show.
+        state, failures = frame._state, tree.failures
+        if not tree.fire(frame, node.layer, ".seated", seat.peer):
+            seat.peer = before
+            tree.drop(before, "it was refused a seat")
+            return
+        if tree.failures != failures or tree.ended is not None:
+            if tree.ended is None:
+                seat.peer = before
+                tree.drop(before, "it could not be seated")
+            return
+        named = frame.slots[node.accept.peer_slot]
+        if isinstance(named, Peer) and named.number == seat.number:
+            seat.peer = named
+        frame.slots[node.accept.slot] = (*frame.slots[node.accept.slot], seat.peer)
+        if frame.next == ENTER or frame._state != state:
+            return
+    else:
+        frame.slots[node.accept.slot] = (*frame.slots[node.accept.slot], seat.peer)
+    tree.effects.append(Note("info", "it is seated", seat.number))
+    try:
+        hear_seated(tree, frame, node)
+        count_seats(tree, frame, node, accepting)
+    except BaseException as error:
+        tree.failed(frame, error, "seating")
+
+
+def unseat(tree: Interpreter, frame: CallFrame, peer: Peer) -> None:
+    """A seated peer left while the door is open: its seat is free again."""
+    accept = frame.node.accept
+    assert accept is not None, "only an accept has seats"
+    seated = frame.slots[accept.slot]
+    frame.slots[accept.slot] = tuple(other for other in seated if other != peer)
+
+
+def recount(tree: Interpreter, frame: CallFrame) -> None:
+    """Look again at how many are seated, after one left."""
+    if frame.accepting is not None and frame.alive and frame.node.kind == ACCEPT:
+        try:
+            hear_seated(tree, frame, frame.node)
+            count_seats(tree, frame, frame.node, frame.accepting)
+        except BaseException as error:
+            tree.failed(frame, error, "counting seats")
+
+
+def is_sign_up(tree: Interpreter, frame: CallFrame) -> bool:
+    """Whether a frame is a sign-up: run by an accept for one connection."""
+    parent = frame.parent
+    if parent is None:
+        return False
+    pending = parent.accepting.pending if parent.accepting is not None else parent.parked
+    return pending is not None and pending.get(frame.ordinal) is frame
+
+
+def refuse(tree: Interpreter, frame: CallFrame, why: str, level: str = "info") -> None:
+    """End a sign-up without a seat; its peer is dropped."""
+    parent = frame.parent
+    assert parent is not None, "a sign-up has a caller"
+    pending = parent.accepting.pending if parent.accepting is not None else parent.parked
+    assert pending is not None, "a sign-up is pending"
+    del pending[frame.ordinal]
+    tree.abandon(frame)
+    seat = tree.seats[frame.ordinal]
+    tree.effects.append(Note(level, why, seat.number))
+    if not seat.gone:
+        tree.drop(seat.peer, why)
+
+
+def boundary_of(tree: Interpreter, frame: CallFrame) -> CallFrame | None:
+    """Return the sign-up or started machine that a frame belongs to, itself or one that called it, or None.
+
+    Its faults never get out of that.
+    """
+    at: CallFrame | None = frame
+    while at is not None:
+        if at.detached or is_sign_up(tree, at):
+            return at
+        at = at.parent
+    return None
+
+
+# -- seats of connections that came and went -------------------------------------------------------------------------
+
+
+def restore_peer(tree: Interpreter, peer: Peer) -> PeerState:
+    """Return a peer's seat, to be awaited; one that was given up is made again."""
+    seat = tree.seats[peer.number]
+    if seat is not RELEASED_PEERS[seat.closed_told]:
+        return seat
+    told = seat.closed_told
+    seat = PeerState(peer.number, tree.program.callers[0], seat.framer, accepted=True)
+    seat.peer = peer
+    seat.lost = seat.dropped = seat.deaf = True
+    seat.closed_told = told
+    tree.seats[peer.number] = seat
+    tree.extras().vacant.append(peer.number)
+    return seat
+
+
+def release_peers(tree: Interpreter, extra: RareState) -> None:
+    """Give up the seats of connections that are gone and that nobody hears: a server may run for years.
+
+    Their numbers stay theirs. It is looked for only when twice as many are gone as were still of use last time.
+    """
+    left = []
+    for number in extra.vacant:
+        seat = tree.seats[number]
+        if seat.gone and not seat.inbox and seat.holder is None and (seat.dropped or not seat.more):
+            tree.seats[number] = RELEASED_PEERS[seat.closed_told]
+        else:
+            left.append(number)
+    extra.vacant = left
+    extra.sweep_at = max(SWEEP_MIN, 2 * len(left))

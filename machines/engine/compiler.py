@@ -1,0 +1,607 @@
+"""A role compiled: one shared ``transitions.Machine`` for each of its machines, whose rows are closures.
+
+Every (state, event) pair that a machine answers is a row ``(guard, action, destination)``. Events are messages by
+their names, and ``.timeout .invalid .closed .failed .connected .seated .after0 .every0``; what stands behind every
+state (``always``) has the same names with ``always:`` in front; ``.then`` is what follows when a state is through
+with its own work. A branch that decides again after its steps leads through a hidden state, so that the rows stay flat.
+
+The stock event class of transitions costs 8 us of CPU an event; its documented ``event_cls`` hook lets `LeanEvent`
+do the same for 0.4 us. A test drives both with the same events and requires the same states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
+from typing import Any, Final, Literal
+
+from transitions import Machine as TransitionsMachine
+from transitions.core import Event
+
+from machines.analysis.call_graph import CALL_DEPTH_MAX, CallGraph, all_branches, live_around
+from machines.analysis.scopes import frame_names
+from machines.engine.actions import (
+    Action,
+    MessageEncoder,
+    Scope,
+    Slots,
+    Value,
+    compile_bindings,
+    compile_steps,
+    duration,
+    limit_of,
+)
+from machines.expressions.compiler import compile_guard, unchecked
+from machines.expressions.unparse import walk
+from machines.messages.bodies import MessageCodec, compile_message
+from machines.messages.decoding import INT_DIGITS, Parse
+from machines.model import (
+    Always,
+    Branch,
+    Call,
+    Choice,
+    Expression,
+    Goto,
+    Handlers,
+    Let,
+    Machine,
+    Message,
+    Name,
+    Return,
+    Role,
+    Spec,
+    State,
+    Stay,
+    Step,
+    Timer,
+)
+from machines.values import FROZEN, freeze
+from machines.wire.codec import Codec
+from machines.wire.composite_framing import PartsFramer
+from machines.wire.framing import Framer, make_framer
+
+UNSET = type("Unset", (), {"__repr__": lambda self: "<unset>", "__slots__": ()})()
+END = ".end"
+ENTER, STAY, AGAIN = 1, 2, 3  # what a row asks for once it is taken: Frame.next
+Kind = Literal["pass", "wait", "call", "each", "accept", "choice", "final"]
+PASS: Final = "pass"
+WAIT: Final = "wait"
+CALL: Final = "call"
+EACH: Final = "each"
+ACCEPT: Final = "accept"
+CHOICE: Final = "choice"
+FINAL: Final = "final"
+
+Guard = Callable[[Slots], bool]
+Places = slice | tuple[int, ...]  # slots: a slice if they lie side by side, as those of one message nearly always do
+MessageHandler = tuple[str, MessageCodec, Places]  # event, how to recognise it, where its holes go
+
+
+class LeanEvent(Event):
+    """The event class of a table: guards in order, the first that holds acts, then the state changes."""
+
+    rows: dict[str, tuple[tuple[Guard | None, Guard | None, Action | None, str | None], ...]]
+
+    def compile(self) -> None:
+        """Take the rows over from the stock transitions; later additions would not be seen."""
+
+        def lean(row: Any) -> tuple[Guard | None, Guard | None, Action | None, str | None]:
+            guard = row.conditions[0].func if row.conditions else None
+            action = row.before[0]
+            return unchecked(guard), guard, None if action is _go_on else action, row.dest
+
+        self.rows = {source: tuple(map(lean, transitions)) for source, transitions in self.transitions.items()}
+
+    def trigger(self, model: Any, slots: Slots) -> bool:
+        """Take the first row of the model's state whose guard holds; return whether there was one.
+
+        The stock method takes any arguments for its callbacks; ours get the slots, and passing just those is quicker.
+        """
+        for value_of, guard, action, destination in self.rows[model._state]:
+            if value_of is not None:
+                value = value_of(slots)
+                if value is False or (value is not True and not guard(slots)):  # it says what is wrong
+                    continue
+            if action is not None:
+                action(slots)
+            else:
+                model.next = ENTER
+            if destination is not None:
+                model._state = destination
+            return True
+        return False
+
+
+class LeanMachine(TransitionsMachine):
+    """A ``transitions.Machine`` whose events are lean."""
+
+    event_cls = LeanEvent
+
+
+class HandlerScope:
+    """The answers of a state or of an ``always``: which messages it lists and which other events it answers."""
+
+    __slots__ = ("answers", "audience", "events", "only", "prefix", "readers")
+
+    def __init__(
+        self,
+        prefix: str,
+        audience: Value | Literal["inner", "partner"],
+        readers: dict[str, tuple[MessageHandler, ...]],
+        answers: dict[str, MessageHandler],
+        events: frozenset[str],
+        *,
+        parses: bool = False,
+    ) -> None:
+        self.prefix = prefix
+        self.audience = audience  # whom it hears: the peer the inner state awaits, the only partner, or these
+        self.readers = readers  # by the role that sends
+        # Where one message alone is listed of a role, and its bytes can be parsed at once: how.
+        self.only: dict[str, tuple[MessageHandler, Parse]] = {
+            role: (found[0], found[0][1].parse)
+            for role, found in readers.items()
+            if parses and len(found) == 1 and found[0][1].parse is not None
+        }
+        self.answers = answers  # what the player may answer here
+        self.events = events
+
+
+class CompiledState:
+    """One compiled state."""
+
+    __slots__ = ("accept", "asked", "awaits", "bind", "binds", "binds_then", "each", "entry", "kind", "layer",
+                 "moments", "name", "place", "plain", "run", "seconds", "state", "then", "timed", "timeless",
+                 "within")  # fmt: skip
+
+    def __init__(self, name: str, kind: Kind, layer: HandlerScope, place: str) -> None:
+        self.name = name
+        self.kind: Kind = kind
+        self.layer = layer
+        self.place = place  # file:line, for the log
+        self.state: State | None = None
+        self.entry: Action | None = None
+        self.binds = True  # whether entering it may bind names, which a failure would have to take back
+        self.binds_then = True  # whether what follows it may
+        self.awaits: Value | None = None
+        self.plain = False  # it only awaits a peer, within a limit that is known beforehand, as most that wait do
+        self.seconds: float | None = None  # the limit, if it is known beforehand, as nearly always
+        self.within: Value | None = None  # what gives it otherwise
+        self.moments: tuple[tuple[str, bool, Value], ...] = ()  # (event, repeats, how long)
+        self.timed = False  # whether a clock may run here
+        self.run: tuple[str, Value] | None = None  # (machine, its arguments)
+        self.asked: tuple[str, tuple[str, ...], Value, tuple[str, ...]] | None = (
+            None  # question, names, values, answers
+        )
+        self.bind: Action | None = None  # what ``as`` binds of ``result``
+        self.timeless = True  # whether that is the same whenever it is asked
+        self.each: CompiledEach | None = None
+        self.accept: CompiledAccept | None = None
+        self.then: Callable[..., bool] | None = None  # trigger of ``.then``
+
+
+class CompiledEach:
+    """An ``each``, compiled."""
+
+    __slots__ = ("guard", "items", "parallel", "slot", "until")
+
+    def __init__(
+        self, slot: int, items: Value, guard: Guard | None, until: Guard | None, parallel: Value | None
+    ) -> None:
+        self.slot = slot
+        self.items = items
+        self.guard = guard
+        self.until = until
+        self.parallel = parallel
+
+
+class CompiledAccept:
+    """An ``accept``, compiled."""
+
+    __slots__ = ("arguments", "linger", "machine", "name", "peer_slot", "seats", "slot")
+
+    def __init__(self, name: str, machine: str, arguments: Value, slot: int, peer_slot: int) -> None:
+        self.name = name
+        self.machine = machine
+        self.arguments = arguments
+        self.slot = slot
+        self.peer_slot = peer_slot
+        self.seats: Value | None = None
+        self.linger: Value | None = None
+
+
+def side_by_side(slots: tuple[int, ...]) -> Places:
+    """Return slots that follow one another as a slice, others as they are."""
+    if len(slots) > 1 and slots == tuple(range(slots[0], slots[0] + len(slots))):
+        return slice(slots[0], slots[-1] + 1)
+    return slots
+
+
+NO_LAYER = HandlerScope("", "inner", {}, {}, frozenset())
+
+
+class CompiledMachine:
+    """One machine, compiled; shared by all its calls in all sessions."""
+
+    def __init__(self, machine: Machine, program: Program) -> None:
+        self.name = machine.name
+        self.first = next(iter(machine.states))
+        names = frame_names(machine, program.spec, program.live_around[machine.name])
+        self.slot_of = {name: index for index, name in enumerate(names, start=1)}
+        for name in ("result", *(["peer"] if any(state.accept for state in machine.states.values()) else [])):
+            self.slot_of.setdefault(name, len(self.slot_of) + 1)
+        self.parameters = len(machine.parameters)
+        self.blank: list[Any] = [UNSET] * (len(self.slot_of) + 1)  # the slots of a new frame
+        self.arguments = slice(1, 1 + self.parameters)
+        self.result_slot = self.slot_of["result"]
+        parameters = machine.parameters
+        self.peer_slot = self.slot_of.get("peer", 0) if "peer" not in parameters else 0
+        self.reason_slot = self.slot_of.get("reason", 0) if "reason" not in parameters else 0
+        self.early = machine.early
+        self.live = {binding.target: self.slot_of[binding.target] for binding in machine.live}
+        self.first_live: Action | None = None  # what gives those their first values
+        self.within: Value | None = None
+        self.always: HandlerScope | None = None
+        self.standing: tuple[tuple[str, bool, Value], ...] = ()
+        self.nodes: dict[str, CompiledState] = {}
+        self.entrance: CompiledState
+        self.triggers: dict[str, Callable[..., bool]] = {}
+        _Builder(machine, self, program).build()
+
+
+class Program:
+    """A role of a spec, compiled once and shared by all its sessions.
+
+    ``rules`` gives the modules that the spec names. With ``stock`` the tables run on the stock event class of
+    transitions instead of the lean one: the slow twin for the test that they agree.
+    """
+
+    def __init__(self, spec: Spec, role: str, rules: Mapping[str, ModuleType], *, stock: bool = False) -> None:
+        self.spec = spec
+        self.role: Role = spec.roles[role]
+        self.wire = spec.wire
+        self.rules = rules
+        self.stock = stock
+        self.codec = Codec(spec.wire, spec.frames)
+        self.frames = spec.frames
+        # Whether a message's bytes may be parsed past the codec: see `machines.messages.decoding.parser_of`.
+        self.shallow_bytes = 2 * spec.wire.depth_max  # a text that is no longer is not nested too deep
+        self.parses = spec.wire.framing != "text" and spec.wire.digits_max >= INT_DIGITS
+        self.connects: tuple[str, ...] = tuple(spec.connects.get(role, ()))
+        main = self.role.machines["main"]
+        self.per_connection = bool(main.parameters)
+        self.callers = tuple(caller for caller, targets in spec.connects.items() if role in targets)
+        self.accepts = bool(self.callers)
+        self.one_partner = (len(self.connects) == 1 and not self.accepts) or (self.per_connection and not self.connects)
+        self.shapes: dict[str, MessageCodec] = {
+            name: compile_message(message, spec.types) for name, message in spec.messages.items()
+        }
+        self.writers: dict[str, MessageEncoder] = {}
+        for name, shape in self.shapes.items():
+            build = shape.build if name in spec.frames else shape.pack  # frames are written of plain lists
+            self.writers[name] = MessageEncoder(shape.holes, build, self.codec.packs.get(name, self.codec.pack))
+        # A seat's role is the one we connected to; those who connect to us share one port and so one seat role.
+        self.seat_roles: tuple[str, ...] = (*self.connects, *self.callers[:1])
+        self.heard: dict[str, tuple[MessageCodec, ...]] = {
+            seat_role: tuple(self.shapes[m.name] for m in spec.messages.values() if self.may_hear(seat_role, m))
+            for seat_role in self.seat_roles
+        }
+        urgent = {message.name for message in spec.messages.values() if message.urgent}
+        self.urgent: dict[str, tuple[MessageCodec, ...]] = {  # of roles that have any
+            seat_role: tuple(shape for shape in shapes if shape.name in urgent)
+            for seat_role, shapes in self.heard.items()
+            if any(shape.name in urgent for shape in shapes)
+        }
+        # Why no session of it can be run, or nothing: the checker says so too, with the place.
+        flow = CallGraph(spec, self.role)
+        self.refused = ""
+        if flow.circle:
+            self.refused = f"calls go in a circle: {' -> '.join(flow.circle)}"
+        elif len(flow.longest_chain()) > CALL_DEPTH_MAX:
+            self.refused = f"machines call one another more than {CALL_DEPTH_MAX} deep"
+        self.live_around = live_around(flow, union=True)
+        self.tables: dict[str, CompiledMachine] = {}
+        for machine in self.role.machines.values():
+            self.tables[machine.name] = CompiledMachine(machine, self)
+
+    def make_framer(self) -> Framer:
+        """Return a framer for one connection."""
+        return PartsFramer(self.wire) if self.frames else make_framer(self.wire)
+
+    def is_shallow(self, raw: bytes) -> bool:
+        """Whether a JSON text is surely not nested deeper than the wire allows."""
+        return raw.count(b"[") + raw.count(b"{") <= self.wire.depth_max
+
+    def may_hear(self, seat_role: str, message: Message) -> bool:
+        """Whether a seat of this role may send a message."""
+        senders = self.callers if seat_role in self.callers else (seat_role,)
+        return any(sender in message.senders for sender in senders)
+
+
+class _Builder:
+    """Builds one table: nodes, layers and rows."""
+
+    def __init__(self, machine: Machine, table: CompiledMachine, program: Program) -> None:
+        self.machine = machine
+        self.table = table
+        self.program = program
+        around = program.live_around[machine.name] - table.slot_of.keys()
+        self.scope = Scope(program.spec, program.role.name, table.slot_of, program.rules, table.live, around)
+        self.rows: list[tuple[str, str, str | None, Guard | None, Action]] = []
+        self.hidden = 0
+
+    def build(self) -> None:
+        table = self.table
+        always = self.machine.always
+        if always is not None:
+            table.always = self.layer("always:", always.answers, always.awaits, None)
+            table.within = self.seconds(always.within) if always.within is not None else None
+            table.standing = self.moments(always.answers)
+        if self.machine.live:
+            table.first_live = compile_bindings(self.machine.live, self.scope)
+        for state in self.machine.states.values():
+            table.nodes[state.name] = self.node(state)
+        table.entrance = table.nodes[table.first]
+        table.nodes[END] = CompiledState(END, FINAL, NO_LAYER, str(self.machine.place))
+        for state in self.machine.states.values():
+            self.state_rows(state, always)
+        machine_class = TransitionsMachine if self.program.stock else LeanMachine
+        machine = machine_class(
+            model=None,
+            states=list(table.nodes),
+            initial=None,
+            auto_transitions=False,
+            model_attribute="_state",
+        )
+        for name, source, destination, guard, action in self.rows:
+            machine.add_transition(name, source, destination, conditions=[guard] if guard else None, before=[action])
+        for name, event in machine.events.items():
+            if isinstance(event, LeanEvent):
+                event.compile()
+            table.triggers[name] = event.trigger
+        for node in table.nodes.values():
+            node.then = table.triggers.get(".then")
+
+    # -- layers ------------------------------------------------------------------------------------------------------
+
+    def layer(self, prefix: str, answers: Handlers, awaits: Any, ask: State | None) -> HandlerScope:
+        """Compile what a state or an always lists. Only a state that asks takes answers from its player."""
+        audience: Value | Literal["inner", "partner"] = "inner"
+        if awaits is not None:
+            audience = self.scope.value(awaits)
+        elif self.program.one_partner:
+            audience = "partner"
+        readers: dict[str, list[MessageHandler]] = {}
+        player: dict[str, MessageHandler] = {}
+        messages = self.program.spec.messages
+        for name in answers.receive:
+            message: Message = messages[name]
+            shape = self.program.shapes[name]
+            slots = tuple(self.table.slot_of[hole] for hole in shape.holes)
+            reader: MessageHandler = (prefix + name, shape, side_by_side(slots))
+            if ask is not None and self.program.role.name in message.senders:
+                player[name] = reader
+            for role in self.program.seat_roles:
+                if self.program.may_hear(role, message):
+                    readers.setdefault(role, []).append(reader)
+        events = frozenset(event for event, _ in answers.choices() if event.startswith("."))
+        by_role = {role: tuple(found) for role, found in readers.items()}
+        return HandlerScope(prefix, audience, by_role, player, events, parses=self.program.parses)
+
+    def moments(self, answers: Handlers) -> tuple[tuple[str, bool, Value], ...]:
+        """Compile the clocks beside the limit: (event, whether it repeats, how long)."""
+
+        def listed(kind: str, moments: tuple[Timer, ...]) -> Iterator[tuple[str, bool, Value]]:
+            for index, moment in enumerate(moments):
+                yield f".{kind}{index}", kind == "every", self.scope.value(moment.wait)
+
+        return (*listed("after", answers.after), *listed("every", answers.every))
+
+    def seconds(self, expression: Expression) -> Value:
+        """Compile a limit to a closure that gives its seconds."""
+        value = self.scope.value(expression)
+        return lambda slots: duration(value(slots))
+
+    def known_seconds(self, expression: Expression) -> float | None:
+        """Return the seconds of a limit that is a setting; None if they are known only when it runs."""
+        if isinstance(expression, Name) and expression.name not in self.table.slot_of:
+            setting = self.program.spec.settings.get(expression.name)
+            if setting is not None and type(setting.value) in (int, float):
+                return duration(setting.value)
+        return None
+
+    # -- nodes -------------------------------------------------------------------------------------------------------
+
+    def node(self, state: State) -> CompiledState:
+        """Compile one state: what is done on entry, and what it then waits for or calls."""
+        kind: Kind = PASS
+        if state.run is not None:
+            kind = CALL
+        elif state.accept is not None:
+            kind = ACCEPT
+        elif state.each is not None:
+            kind = EACH
+        elif state.ask is not None or state.waits:
+            kind = WAIT
+        layer = self.layer("", state.answers, state.awaits, state if state.ask is not None else None)
+        node = CompiledState(state.name, kind, layer, f"{state.place.file}:{state.place.line}")
+        node.state = state
+        scope = self.scope
+        at_hand = self.partner()
+        if state.awaits is not None:
+            at_hand = scope.value(state.awaits)
+        node.entry = compile_steps(state.steps, scope, self.program.writers, at_hand)
+        node.binds = kind not in (PASS, WAIT) or _lets(state.steps)
+        node.binds_then = state.then is None or any(_lets(branch.steps) for branch in all_branches(state.then))
+        if state.awaits is not None:
+            node.awaits = scope.value(state.awaits)
+        elif kind == WAIT and state.ask is None:
+            node.awaits = self.partner()
+        if state.within is not None:
+            node.seconds = self.known_seconds(state.within)
+            node.within = self.seconds(state.within) if node.seconds is None else None
+        node.moments = self.moments(state.answers)
+        node.plain = (
+            kind == WAIT
+            and state.ask is None
+            and node.awaits is not None
+            and node.seconds is not None
+            and not node.moments
+        )
+        node.timed = kind == WAIT or state.within is not None or bool(node.moments)
+        if state.run is not None:
+            node.run = (state.run.path, self.arguments(state.run.arguments or ()))
+        if state.ask is not None:
+            arguments = state.ask.arguments or ()
+            names = tuple(a.name if isinstance(a, Name) else str(i) for i, a in enumerate(arguments))
+            node.asked = (state.ask.path, names, self.arguments(arguments), tuple(layer.answers))
+        if state.bindings and state.accept is None:
+            node.bind = compile_bindings(state.bindings, scope)
+            parts = [part for binding in state.bindings for part in walk(binding.value)]
+            node.timeless = not any(
+                (isinstance(part, Name) and part.name == "elapsed") or (isinstance(part, Call) and part.path == "gone")
+                for part in parts
+            )
+        if state.each is not None:
+            each = state.each
+            node.each = CompiledEach(
+                self.table.slot_of[each.name],
+                scope.value(each.items),
+                compile_guard(each.guard, scope) if each.guard is not None else None,
+                compile_guard(each.until, scope) if each.until is not None else None,
+                scope.value(each.parallel) if each.parallel is not None else None,
+            )
+        if state.accept is not None:
+            accept = state.accept
+            node.accept = CompiledAccept(
+                accept.name,
+                accept.machine.path,
+                self.arguments(accept.machine.arguments or ()),
+                self.table.slot_of[accept.name],
+                self.table.slot_of["peer"],
+            )
+            node.accept.seats = scope.value(accept.seats) if accept.seats is not None else None
+            node.accept.linger = scope.value(accept.linger) if accept.linger is not None else None
+        return node
+
+    def arguments(self, expressions: tuple[Any, ...]) -> Value:
+        """Compile arguments to one closure that gives them as a tuple, immutable."""
+        values = [self.scope.frozen(expression) for expression in expressions]
+        if not values:
+            return lambda slots: ()
+        if len(values) == 1:
+            only = values[0]
+            return lambda slots: (only(slots),)
+        if len(values) == 2:
+            first, second = values
+            return lambda slots: (first(slots), second(slots))
+        return lambda slots: tuple([value(slots) for value in values])
+
+    def partner(self) -> Value | None:
+        """Return how to read the only peer of the role, if it has only one."""
+        if not self.program.one_partner:
+            return None
+        return lambda slots: slots[0].tree.seats[0].peer
+
+    def speaker(self, awaited: Expression | None) -> Value:
+        """Return how to read the peer at hand under an event: who spoke, or is awaited, or is the only one."""
+        partner = self.scope.value(awaited) if awaited is not None else self.partner()
+
+        def speaking(slots: Slots) -> Any:
+            peer = slots[0].tree.speaker
+            if peer is None:
+                if partner is None:
+                    raise LookupError("no peer is at hand here: name the receiver")
+                return partner(slots)
+            return peer
+
+        return speaking
+
+    # -- rows --------------------------------------------------------------------------------------------------------
+
+    def state_rows(self, state: State, always: Always | None) -> None:
+        """Add every row that leaves a state: its own, those of ``always``, and what follows its own work."""
+        speaker = self.speaker(state.awaits)
+        for event, choice in state.answers.choices():
+            self.choice_rows(event, state.name, state.name, choice, speaker)
+        if state.then is not None:
+            self.choice_rows(".then", state.name, state.name, state.then, self.partner())
+        if always is not None:
+            speaker = self.speaker(always.awaits)
+            for event, choice in always.answers.choices():
+                self.choice_rows("always:" + event, state.name, state.name, choice, speaker)
+
+    def choice_rows(self, event: str, source: str, origin: str, choice: Choice, at_hand: Value | None) -> None:
+        """Add the rows of one choice; ``origin`` is the state that ``stay`` keeps."""
+        for branch in choice.branches:
+            guard = self.guard(branch)
+            action = compile_steps(branch.steps, self.scope, self.program.writers, at_hand)
+            then = branch.next
+            match then:
+                case Goto():
+                    self.rows.append((event, source, then.state, guard, _asking(action, ENTER)))
+                case Stay():
+                    code = AGAIN if then.again else STAY
+                    destination = None if source == origin else origin
+                    self.rows.append((event, source, destination, guard, _asking(action, code)))
+                case Return():
+                    self.rows.append((event, source, END, guard, _returning(action, self.scope, then.value)))
+                case Choice():
+                    self.hidden += 1
+                    hidden = f"{origin}/{self.hidden}"
+                    self.table.nodes[hidden] = CompiledState(hidden, CHOICE, NO_LAYER, str(branch.place))
+                    self.rows.append((event, source, hidden, guard, _asking(action, ENTER)))
+                    self.choice_rows(".then", hidden, origin, then, at_hand)
+
+    def guard(self, branch: Branch) -> Guard | None:
+        """Compile ``if`` and ``limit``: the limit is counted only where the guard holds, for then it is taken."""
+        guard = compile_guard(branch.guard, self.scope) if branch.guard is not None else None
+        if branch.limit is None:
+            return guard
+        limit = self.scope.value(branch.limit)
+        key = branch.limit.name if isinstance(branch.limit, Name) else str(branch.place)
+
+        def limited(slots: Slots) -> bool:
+            if guard is not None and not guard(slots):
+                return False
+            return bool(slots[0].allow(key, limit_of(limit(slots))))
+
+        return limited
+
+
+def _lets(steps: tuple[Step, ...]) -> bool:
+    return any(isinstance(step, Let) for step in steps)
+
+
+def _go_on(slots: Slots) -> None:
+    slots[0].next = ENTER
+
+
+def _asking(action: Action | None, code: int) -> Action:
+    if action is None:
+        if code == ENTER:
+            return _go_on
+
+        def only_next(slots: Slots) -> None:
+            slots[0].next = code
+
+        return only_next
+
+    def act(slots: Slots) -> None:
+        action(slots)
+        slots[0].next = code
+
+    return act
+
+
+def _returning(action: Action | None, scope: Scope, returned: Expression) -> Action:
+    value = scope.value(returned)
+
+    def act(slots: Slots) -> None:
+        if action is not None:
+            action(slots)
+        frame = slots[0]
+        found = value(slots)
+        frame.result = found if type(found) in FROZEN else freeze(found)
+        frame.next = ENTER
+
+    return act

@@ -1,0 +1,146 @@
+"""``each``: items in turn, every one seeing what was bound before it; or side by side, every one seeing its own past.
+
+These raise what an expression raises; whoever called takes the transition back (`machines.engine.interpreter`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from machines.engine.call_stack import SILENT_STEPS_MAX, TOO_SILENT, CallFrame, FailedError, Loop, ParallelLoop
+from machines.engine.compiler import CompiledState
+from machines.expressions.operations import LENGTH_MAX
+from machines.values import Range
+
+if TYPE_CHECKING:
+    from machines.engine.interpreter import Interpreter
+
+
+def enter_each(tree: Interpreter, frame: CallFrame, node: CompiledState) -> None:
+    """Read the list once, and begin with its first items."""
+    each = node.each
+    assert each is not None, "only a state with each is entered here"
+    found = each.items(frame.slots)
+    if isinstance(found, Range) and found.high - found.low >= LENGTH_MAX:
+        raise FailedError(f"each over more than {LENGTH_MAX} items")
+    items = tuple(found)
+    if each.parallel is None:
+        frame.loop = loop = Loop(items)
+        if node.run is not None:
+            loop.offset = frame.number_calls(node.run[0], len(items))
+        next_item(tree, frame, node, loop)
+        return
+    width = each.parallel(frame.slots)
+    if type(width) is not int or width < 1:
+        raise FailedError(f"parallel: {width!r} is not a whole number from 1 on")
+    frame.loop = loop = ParallelLoop(items, width, frame.slots[:])
+    if node.run is not None:
+        loop.offset = frame.number_calls(node.run[0], len(items))
+    tree.start_clocks(frame, node)  # side by side there is one clock, for all of them
+    start_items(tree, frame, node, loop)
+
+
+def next_item(tree: Interpreter, frame: CallFrame, node: CompiledState, loop: Loop) -> None:
+    """Do items in turn, up to the next one that calls a machine. Raises what an expression raises."""
+    each = node.each
+    assert each is not None, "only a loop has items"
+    slots = frame.slots
+    items = loop.items
+    while True:
+        index = loop.index = loop.index + 1
+        tree.steps += 1
+        if tree.steps > SILENT_STEPS_MAX:
+            raise FailedError(TOO_SILENT)
+        if index >= len(items):
+            frame.loop = None
+            tree.run_then(frame)
+            return
+        slots[each.slot] = items[index]
+        if each.guard is not None and not each.guard(slots):
+            continue
+        if node.entry is not None:
+            node.entry(slots)
+        if node.run is not None:
+            if node.timed:
+                tree.start_clocks(frame, node)
+            machine, arguments = node.run
+            frame.child = child = tree.new_frame(machine, arguments(slots), frame, loop.offset + index)
+            tree.work.append(child)
+            return
+        if each.until is not None and each.until(slots):
+            loop.index = len(items)
+
+
+def start_items(tree: Interpreter, frame: CallFrame, node: CompiledState, loop: ParallelLoop) -> None:
+    """Start as many items side by side as may run now; when all are done, fold and go on."""
+    each = node.each
+    assert each is not None, "only a loop has items"
+    assert node.run is not None, "only calls run side by side"
+    started: list[CallFrame] = []
+    while (index := loop.startable()) is not None:
+        tree.steps += 1
+        if tree.steps > SILENT_STEPS_MAX:
+            raise FailedError(TOO_SILENT)
+        view = seen_by(tree, frame, loop, index)
+        if index in loop.views:
+            loop.views[index] = view[:]
+        view[each.slot] = loop.items[index]
+        if each.guard is not None and not each.guard(view):
+            loop.done.add(index)
+            continue
+        if node.entry is not None:
+            node.entry(view)
+        name, arguments = node.run
+        child = tree.new_frame(name, arguments(view), frame, loop.offset + index)
+        loop.running[index] = child
+        started.append(child)
+    tree.work.extend(reversed(started))
+    if len(loop.done) == len(loop.items):
+        frame.loop = None
+        fold(tree, frame, loop, sorted(loop.results))
+        tree.run_then(frame)
+
+
+def seen_by(tree: Interpreter, frame: CallFrame, loop: ParallelLoop, index: int) -> list[Any]:
+    """Return the names as an item sees them: those on entry, with the results of its past folded in item order.
+
+    Where all of its past up to one item is just what that item and its own past left, this is where it begins: so in
+    a chain of items each result is folded once, not once for each item behind it.
+    """
+    past = loop.past[index]
+    begin, folded = loop.base, frozenset[int]()
+    if frame.node.timeless:
+        for earlier in loop.before[index]:
+            known = loop.past[earlier] | {earlier}
+            if len(known) > len(folded) and min(past - known, default=earlier + 1) > earlier:
+                begin, folded = _left_by(tree, frame, loop, earlier), known
+    view = begin[:]
+    fold_into(tree, view, frame, loop, sorted((past - folded) & loop.results.keys()))
+    return view
+
+
+def _left_by(tree: Interpreter, frame: CallFrame, loop: ParallelLoop, index: int) -> list[Any]:
+    """Return the names as an item that is done left them to those that follow it."""
+    found = loop.after.get(index)
+    if found is None:
+        found = loop.views[index]
+        if index in loop.results:
+            fold_into(tree, found, frame, loop, [index])
+        loop.after[index] = found
+    return found
+
+
+def fold(tree: Interpreter, frame: CallFrame, loop: ParallelLoop, indices: list[int]) -> None:
+    """Bind the results of items in the frame's own names, in item order."""
+    fold_into(tree, frame.slots, frame, loop, indices)
+
+
+def fold_into(tree: Interpreter, slots: list[Any], frame: CallFrame, loop: ParallelLoop, indices: list[int]) -> None:
+    """Bind the results of items, in item order, as ``as`` says."""
+    node = frame.node
+    if node.bind is None or node.each is None:
+        return
+    for index in indices:
+        slots[node.each.slot] = loop.items[index]
+        slots[frame.table.result_slot] = loop.results[index]
+        node.bind(slots)

@@ -1,0 +1,112 @@
+"""What a peer has sent and nobody has read: bytes cut into messages, which wait in its seat's inbox, in order.
+
+How bytes are cut is mostly known beforehand, so they are cut when they come, as many as the inbox has room for. Where a
+spec has frames it depends on who hears the peer: then one message is cut whenever somebody is about to read it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from machines.effects import Note
+from machines.engine import routing
+from machines.engine.call_stack import FAULT, LOST, MESSAGE, PeerState
+from machines.model import CompositeFrame
+from machines.wire.composite_framing import PartsFramer
+from machines.wire.framing import FrameError
+
+if TYPE_CHECKING:
+    from machines.engine.session import Session
+
+
+def cut(session: Session, seat: PeerState) -> None:
+    """Cut what has come into messages, as many as the inbox has room for; the rest stays bytes."""
+    if seat.dropped:
+        return
+    if session.program.frames:
+        seat.more = not seat.deaf
+        return
+    urgent = session.program.urgent.get(seat.role, ())
+    framer = seat.framer
+    inbox = seat.inbox
+    wire = session.program.wire
+    seat.more = False
+    while not seat.deaf:
+        if len(inbox) >= wire.inbox_messages_max or seat.inbox_bytes >= wire.inbox_bytes_max:
+            seat.more = True
+            return
+        try:
+            raw = framer.next()
+            if raw is None and seat.lost:
+                raw = framer.finish()
+        except FrameError as error:
+            seat.deaf = True
+            session.effects.append(Note("warning", f"its bytes make no sense: {error}", seat.number))
+            seat.inbox.append((FAULT, "malformed", session.now))
+            break
+        if raw is None:
+            break
+        if urgent and session.overtakes(seat, raw, urgent):
+            if seat.dropped or session.ended is not None:
+                return  # what it sent after that is nobody's
+            continue
+        seat.inbox.append((MESSAGE, raw, session.now))
+        seat.inbox_bytes += len(raw)
+    _cut_loss(session, seat)
+
+
+def cut_one(session: Session, seat: PeerState) -> None:
+    """Cut the next message as whoever hears the peer now expects it; if nobody does, the bytes wait."""
+    framer = seat.framer
+    assert isinstance(framer, PartsFramer), "frames are cut by its like"
+    heard = False
+    frames: list[CompositeFrame] = []
+    for _, layer in routing.hearers(session, seat):
+        for _, shape, _ in layer.readers.get(seat.role, ()):
+            heard = True
+            of_its_own = session.program.frames.get(shape.name)
+            if of_its_own is not None and of_its_own not in frames:
+                frames.append(of_its_own)
+    if not (heard or seat.holder is not None or (seat.lost and not framer.waiting)):
+        return
+    seat.more = False
+    try:
+        raw = framer.next(frames)
+        if raw is None and seat.lost:
+            raw = framer.finish()
+    except FrameError as error:
+        seat.deaf = True
+        session.effects.append(Note("warning", f"its bytes make no sense: {error}", seat.number))
+        seat.inbox.append((FAULT, "malformed", session.now))
+        raw = None
+    if raw is not None:
+        seat.more = True
+        seat.inbox.append((MESSAGE, raw, session.now))
+        seat.inbox_bytes += len(raw)
+    else:
+        _cut_loss(session, seat)
+
+
+def _cut_loss(session: Session, seat: PeerState) -> None:
+    """Behind all that a lost peer had sent stands its loss."""
+    framer = seat.framer
+    if seat.lost and not seat.closed_told and (not seat.inbox or seat.inbox[-1][0] != LOST):
+        if framer.partial:
+            session.effects.append(Note("info", "its last message is incomplete", seat.number))
+        seat.inbox.append((LOST, None, session.now))
+
+
+def pop(session: Session, seat: PeerState) -> None:
+    """Take the first thing out of an inbox."""
+    kind, payload, _ = seat.inbox.pop(0)
+    if kind == MESSAGE:
+        seat.inbox_bytes -= len(payload)
+
+
+def discard(session: Session, seat: PeerState) -> None:
+    """Throw away what nobody will read, and say so."""
+    unread = sum(1 for kind, _, _ in seat.inbox if kind != LOST)
+    if unread:
+        session.effects.append(Note("info", f"{unread} unread of it", seat.number))
+    seat.inbox.clear()
+    seat.inbox_bytes = 0

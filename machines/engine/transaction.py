@@ -1,0 +1,124 @@
+"""What the steps of a branch do to a session while its transition runs: all of it can be taken back.
+
+`machines.engine.actions` compiles steps to closures that call these; `machines.engine.interpreter.Interpreter.rollback` undoes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from machines.effects import Drop as DropEffect
+from machines.effects import Effect, Note
+from machines.effects import Send as SendEffect
+from machines.engine.actions import peers
+from machines.engine.call_stack import CallFrame, PeerState
+from machines.engine.compiler import Program
+from machines.model import CompositeFrame as WireFrame
+from machines.values import Peer
+
+SWEEP_MIN = 64  # so many seats may be gone before it is looked whether they are still of use
+
+
+class PendingSpawn:
+    """A ``start`` that a transition asked for; it begins once that is done."""
+
+    __slots__ = ("arguments", "frame", "machine")
+
+    def __init__(self, frame: CallFrame, machine: str, arguments: tuple[Any, ...]) -> None:
+        self.frame = frame
+        self.machine = machine
+        self.arguments = arguments
+
+
+class Delegation:
+    """A seat that is lent: the started machine that has it, and who awaits it when it comes back."""
+
+    __slots__ = ("to", "wanted")
+
+    def __init__(self, to: CallFrame | None) -> None:
+        self.to = to
+        self.wanted: tuple[CallFrame, ...] = ()
+
+
+class RareState:
+    """What few sessions have, and none from the beginning: frames of their own, started machines, peers that left."""
+
+    __slots__ = ("endings", "framed", "loans", "rejoining", "started", "starting", "sweep_at", "vacant")
+
+    def __init__(self) -> None:
+        self.framed: WireFrame | None = None  # the frame of the message that is being read
+        self.vacant: list[int] = []  # the numbers of seats that are gone and may be given up; see `doors.sweep`
+        self.sweep_at = SWEEP_MIN
+        self.started = 0  # machines that were started and have not ended
+        self.starting: tuple[PendingSpawn, ...] = ()
+        self.rejoining: tuple[CallFrame, ...] = ()  # who may hear peers that came back
+        self.endings: tuple[tuple[CallFrame, Any, str], ...] = ()  # who is to be told that what it started has ended
+        self.loans: dict[int, Delegation] = {}  # by the numbers of the seats
+
+
+class Transaction:
+    """The part of a session that steps write to."""
+
+    __slots__ = ("effects", "extra", "program", "ready", "seats", "undoable")
+
+    program: Program
+    seats: list[PeerState]
+    effects: list[Effect]
+    ready: list[PeerState]
+    extra: RareState | None
+    undoable: list[PeerState | PendingSpawn | tuple[CallFrame, str, bool] | tuple[list[Any], int, Any]]
+
+    def extras(self) -> RareState:
+        """Return what few sessions have, to be written to."""
+        if self.extra is None:
+            self.extra = RareState()
+        return self.extra
+
+    @property
+    def started(self) -> int:
+        """How many machines that were started have not ended."""
+        return self.extra.started if self.extra is not None else 0
+
+    def lent_to(self, seat: PeerState) -> CallFrame | None:
+        """Return the started machine that has a seat, None if it is not lent."""
+        loan = self.extra.loans.get(seat.number) if self.extra is not None else None
+        return loan.to if loan is not None else None
+
+    def send(self, receivers: Any, message: str, value: Any, pack: Callable[[Any], bytes]) -> None:
+        """Send a message to a peer or to each of a list; it is packed once. Those gone are skipped with a note."""
+        framed: bytes | None = None
+        for peer in peers(receivers):
+            seat = self.seats[peer.number]
+            if seat.lost or seat.dropped:
+                self.effects.append(Note("info", f"{message} is not sent: the peer is gone", peer.number))
+                continue
+            if framed is None:
+                framed = pack(value)
+            self.effects.append(SendEffect(peer.number, framed, message))
+
+    def drop(self, peer: Peer, why: str) -> None:
+        """Close a peer once all that was sent before is out; a second time is nothing."""
+        seat = self.seats[peer.number]
+        if not seat.dropped:
+            seat.dropped = True
+            self.left(seat)
+            self.undoable.append(seat)
+            self.effects.append(DropEffect(peer.number, why))
+            if seat.holder is not None:
+                self.ready.append(seat)
+
+    def left(self, seat: PeerState) -> None:
+        """Note that a seat is gone: sooner or later it may be given up."""
+        self.extras().vacant.append(seat.number)
+
+    def start_later(self, frame: CallFrame, machine: str, arguments: tuple[Any, ...]) -> None:
+        """Start a machine once the running transition is done."""
+        starting = PendingSpawn(frame, machine, arguments)
+        self.extras().starting += (starting,)
+        self.undoable.append(starting)
+
+    def write_live(self, slots: list[Any], slot: int, value: Any) -> None:
+        """Bind a live value, of whatever machine."""
+        self.undoable.append((slots, slot, slots[slot]))
+        slots[slot] = value

@@ -1,0 +1,1 @@
+"""One role over values that are not known: an abstract interpretation."""

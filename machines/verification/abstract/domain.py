@@ -1,0 +1,244 @@
+"""Values as the exploration knows them: peers, lists and small numbers exactly, all else as *some* value.
+
+    peers             At(seat)                     numbers up to NUMBER_MAX, texts, null     themselves
+    true, false       TRUE, FALSE                  lists, mappings                           tuple, Fields
+    anything else     Data(term, peers, marks): some value; asked twice, the same term answers the same
+
+``peers`` are those that may be within: a rule has no peer but those it was given, so whatever it returns holds none but
+those of its arguments. ``marks`` are those of them that a rule has marked, and `machines.verification.contracts` says what
+marks are for.
+
+A question that the exploration cannot answer is put to an `ChoiceSequence`, which answers it in every way, one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from machines.values import Range, Rate
+
+NUMBER_MAX = 12  # a counter beyond is some number: so that a count without end is no search without end
+LIST_MAX = 2  # values without peers of which a list is told apart from a longer one: for the same reason
+Seats = tuple[int, ...]  # in the order in which they came to be there: what is made of them keeps it
+NOBODY: Final[Seats] = ()
+UNMARKED: Final[frozenset[int]] = frozenset()
+
+
+class Flag:
+    """True or false, unlike 1 and 0."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: bool) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return str(self.value).lower()
+
+
+TRUE: Final = Flag(True)
+FALSE: Final = Flag(False)
+
+
+def flag(value: bool) -> Flag:
+    """Return the flag of a boolean."""
+    return TRUE if value else FALSE
+
+
+class _Unset:
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<unset>"
+
+
+UNSET: Final = _Unset()
+
+
+class PeerRef:
+    """A peer. There is one object for each seat, so that telling two apart costs nothing."""
+
+    __slots__ = ("seat",)
+    _known: ClassVar[dict[int, PeerRef]] = {}
+    seat: int
+
+    def __new__(cls, seat: int) -> PeerRef:
+        """Return the peer of a seat."""
+        found = cls._known.get(seat)
+        if found is None:
+            found = cls._known[seat] = super().__new__(cls)
+            found.seat = seat
+        return found
+
+    def __repr__(self) -> str:
+        return f"At(seat={self.seat})"
+
+
+@dataclass(slots=True, unsafe_hash=True)  # nobody changes it: a frozen one takes twice as long to make
+class Unknown:
+    """Some value. ``term`` says how it came about, as far as that matters: a number once a step is over."""
+
+    term: Any
+    peers: Seats = NOBODY
+    marks: frozenset[int] = UNMARKED
+
+
+@dataclass(frozen=True, slots=True)
+class OtherThan:
+    """Some value that is none of these: what a message carries where a condition asks for one of them."""
+
+    excluded: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A mapping of values."""
+
+    items: tuple[tuple[str, Any], ...]
+
+    def get(self, name: str) -> Any:
+        """Return the value of a key, UNSET if there is none."""
+        return next((value for key, value in self.items if key == name), UNSET)
+
+
+Value = Any  # At | Data | Another | Fields | Flag | tuple | Range | None | int | float | str
+
+
+class Infeasible(Exception):  # noqa: N818 (nothing is wrong: no run goes on like this)
+    """What was assumed on this way contradicts itself: no run does this."""
+
+
+class AbstractError(Exception):
+    """The machine fails here, whatever the data; the text says why."""
+
+
+class ChoiceSequence:
+    """Answers questions with numbers: those given first, then always 0; it remembers what else it might have said."""
+
+    __slots__ = ("answers", "counts", "given")
+
+    def __init__(self, given: tuple[int, ...] = ()) -> None:
+        self.given = given
+        self.answers: list[int] = []
+        self.counts: list[int] = []
+
+    def choose(self, count: int) -> int:
+        """Return a number below ``count``. Raises Impossible if that is 0."""
+        if count <= 1:
+            if count < 1:
+                raise Infeasible
+            return 0
+        at = len(self.answers)
+        answer = self.given[at] if at < len(self.given) else 0
+        self.answers.append(answer)
+        self.counts.append(count)
+        return answer
+
+    def others(self) -> Iterator[tuple[int, ...]]:
+        """Yield the beginnings of all other ways that branch off beyond what was given."""
+        for at in range(len(self.given), len(self.answers)):
+            for answer in range(1, self.counts[at]):
+                yield (*self.answers[:at], answer)
+
+
+def every_way(run: Callable[[ChoiceSequence], None], most: int) -> bool:
+    """Run a function once for each way in which its oracle can answer; return False if ``most`` were not enough."""
+    todo: list[tuple[int, ...]] = [()]
+    done = 0
+    while todo:
+        done += 1
+        if done > most:
+            return False
+        oracle = ChoiceSequence(todo.pop())
+        run(oracle)
+        todo.extend(oracle.others())
+    return True
+
+
+def clamped(value: int) -> Value:
+    """Return a number that is tracked, or some number."""
+    return value if -NUMBER_MAX <= value <= NUMBER_MAX else Unknown(("number",))
+
+
+def widened(value: tuple[Value, ...]) -> Value:
+    """Return a list that is tracked, or some list."""
+    return value if len(value) <= LIST_MAX or seats_in(value) else Unknown(("list",))
+
+
+def lifted(value: Any) -> Value:
+    """Return a literal's or a setting's value."""
+    if isinstance(value, bool):
+        return flag(value)
+    if isinstance(value, tuple | list):
+        return tuple(lifted(item) for item in value)
+    if isinstance(value, dict):
+        return Fields(tuple((str(key), lifted(item)) for key, item in value.items()))
+    return value
+
+
+def seats_in(*values: Value) -> Seats:
+    """Return the peers that may be within values, each once."""
+    found: dict[int, None] = {}
+    for value in values:
+        kind = type(value)
+        if kind is PeerRef:
+            found[value.seat] = None
+        elif kind is Unknown:
+            found.update(dict.fromkeys(value.peers))
+        elif kind is tuple:
+            found.update(dict.fromkeys(seats_in(*value)))
+        elif kind is Fields:
+            found.update(dict.fromkeys(seats_in(*(item for _, item in value.items))))
+    return tuple(found)
+
+
+def marks_in(*values: Value) -> frozenset[int]:
+    """Return the peers that are marked in values."""
+    found = UNMARKED
+    for value in values:
+        kind = type(value)
+        if kind is Unknown:
+            found |= value.marks
+        elif kind is tuple:
+            found |= marks_in(*value)
+        elif kind is Fields:
+            found |= marks_in(*(item for _, item in value.items))
+    return found
+
+
+def is_known(value: Value) -> bool:
+    """Whether nothing of a value is left open."""
+    kind = type(value)
+    if kind is Unknown or kind is OtherThan:
+        return False
+    if kind is tuple:
+        return all(map(is_known, value))
+    return kind is not Fields or all(is_known(item) for _, item in value.items)
+
+
+def kind_differs(left: Value, right: Value) -> bool:
+    """Whether two values can surely not be equal because one is a peer or null and the other none."""
+    return (
+        (type(left) is PeerRef) != (type(right) is PeerRef) and type(left) is not Unknown and type(right) is not Unknown
+    )
+
+
+def moved(value: Value, seat_of: Callable[[int], int]) -> Value:
+    """Return a value with its peers renamed."""
+    kind = type(value)
+    if kind is PeerRef:
+        return PeerRef(seat_of(value.seat))
+    if kind is Unknown:
+        if not value.peers:
+            return value
+        return Unknown(value.term, tuple(map(seat_of, value.peers)), frozenset(map(seat_of, value.marks)))
+    if isinstance(value, tuple):  # a list, or a term
+        return kind(tuple([moved(item, seat_of) for item in value]))
+    if kind is Fields:
+        return Fields(tuple((key, moved(item, seat_of)) for key, item in value.items))
+    return value
+
+
+__all__ = ["Range", "Rate"]

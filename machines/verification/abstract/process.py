@@ -1,0 +1,408 @@
+"""One role's side of the exploration: its local states, numbered, and what each input makes of each, computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from machines.analysis.reachable_calls import DOOR
+from machines.model import Branch
+from machines.verification.abstract.domain import (
+    AbstractError,
+    ChoiceSequence,
+    Fields,
+    Infeasible,
+    PeerRef,
+    Unknown,
+    every_way,
+    moved,
+    seats_in,
+)
+from machines.verification.abstract.inputs import AbstractInterpreter
+from machines.verification.abstract.role_info import Alike, RoleOutline
+from machines.verification.abstract.state import (
+    ABSENT,
+    DROPPED,
+    DROPPED_TOLD,
+    TOLD,
+    Closed,
+    Local,
+    Observation,
+    Outcome,
+    Sent,
+    SilentCycle,
+    Timer,
+    Token,
+)
+
+NOT_STARTED, DEAD = -1, -2
+WAYS_MAX = 4_000  # of one step: more doubts at once than a step of a protocol for people has
+Input = tuple[Any, ...]  # ("start",) ("connect", seat) ("read", seat, token) ("answer", at, message) ("ring", timer)
+
+
+class BoundExceeded(Exception):  # noqa: N818 (nothing is wrong with the spec: the search ends undetermined)
+    """A bound of the search was met; the text names it."""
+
+
+class Successor(NamedTuple):
+    """What an input may lead to: the number of the local state, and the rest of its `Outcome`."""
+
+    local: int
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class LocalState:
+    """A local state at rest: what may happen to it besides what its peers send."""
+
+    where: str
+    over: str | None
+    questions: tuple[tuple[int, str], ...]
+    timers: tuple[Timer, ...]
+    awaited: frozenset[int]
+    door: bool
+    states: frozenset[str]  # machine.state of every call
+    closed: frozenset[int]  # seats from which nothing is taken any more
+    mentioned: frozenset[int]  # seats that some call knows of
+    only: int  # the one seat that is awaited, where nothing else can be done but to wait; -1 if it is not so
+    opens: bool  # whether it may take a connection yet
+
+
+class Process:
+    """A role with so many seats."""
+
+    walk: type[AbstractInterpreter] = AbstractInterpreter  # how it takes a step
+
+    def __init__(self, outline: RoleOutline, alike: Alike, seats: int) -> None:
+        self.outline = outline
+        self.alike = alike
+        self.seats = seats
+        self.locals: list[Local] = []
+        self.number_of: dict[Local, int] = {}
+        self.over: set[int] = {DEAD}  # local states in which it is over
+        self.steps: dict[tuple[int, Input], tuple[Successor, ...]] = {}
+        self.ways: dict[tuple[int, Input], tuple[Successor, ...]] = {}
+        self.rests: dict[int, LocalState] = {}
+        self.normal: dict[int, tuple[int, tuple[int, ...]]] = {}
+        self.renamed: dict[tuple[int, tuple[int, ...]], int] = {}
+        self.left: dict[tuple[int, tuple[int, ...]], int | None] = {}  # see `without`
+        self.taken: set[int] = set()  # id of each branch that was ever taken
+        self.rounds: set[str] = set()
+        self.promises: set[str] = set()
+
+    def number(self, local: Local) -> int:
+        """Return the number of a local state; a new one gets the next."""
+        found = self.number_of.get(local)
+        if found is None:
+            found = self.number_of[local] = len(self.locals)
+            self.locals.append(local)
+            if local[0][0] == ".over":
+                self.over.add(found)
+        return found
+
+    def after(self, local: int, given: Input) -> tuple[Successor, ...]:
+        """Return what an input may lead to; nothing if a message is not taken now.
+
+        Raises:
+            TooMuch: there are more than WAYS_MAX ways.
+        """
+        found = self.steps.get((local, given))
+        if found is None:
+            same, seats = self.normalised(local)
+            if same == local:
+                found = self._after(local, given)
+            else:
+                ways = self.after(same, (given[0], seats[given[1]], *given[2:]) if given[0] in _OF_SEAT else given)
+                found = self._back(ways, seats)
+            self.steps[local, given] = found
+        return found
+
+    def normalised(self, local: int) -> tuple[int, tuple[int, ...]]:
+        """Return the local state with its peers renamed in the order in which it speaks of them, and how they were.
+
+        Peers are alike, so one of all states that differ only in who is who is enough to be computed.
+        """
+        if local < 0:
+            return local, ()
+        found = self.normal.get(local)
+        if found is None:
+            root, statuses, *_ = self.locals[local]
+            fixed = len(self.outline.connects)
+            met: dict[int, None] = dict.fromkeys(range(fixed))
+            if root[0] != ".over" and self.seats > fixed + 1 and not _in_order(root, met):
+                met = dict.fromkeys(range(self.seats))  # sign-ups under way are numbered by their seats
+            rest = sorted((seat for seat in range(self.seats) if seat not in met), key=lambda seat: statuses[seat])
+            order = (*met, *rest)
+            seats = tuple(sorted(range(self.seats), key=order.__getitem__))
+            found = self.normal[local] = (self.rename(local, seats), seats)
+            self.normal[found[0]] = (found[0], tuple(range(self.seats)))
+        return found
+
+    def _after(self, local: int, given: Input) -> tuple[Successor, ...]:
+        """Go on from where ways meet until all of them rest. Ways that come to one point with the same are one."""
+        found: dict[Any, Successor] = {}
+        seen: set[Any] = set()
+        todo: list[_Way] = [_Way(None, way, way.outcome.out, way.outcome.hits, way.outcome.fault)
+                            for way in reversed(self._ways(local, given))]  # fmt: skip
+        while todo:
+            way = todo.pop()
+            number, out = way.next.local, way.out
+            # In which order different peers are sent to makes no difference to any of them.
+            key = (number, out if len(out) < 2 else tuple(sorted(out, key=_seat)), way.hits, way.fault)
+            if len(self.locals[number]) == 2:
+                if key not in found:
+                    found[key] = way.joined()
+                continue
+            if key in seen:
+                continue
+            seen.add(key)
+            if len(seen) > WAYS_MAX:
+                raise BoundExceeded(f"a step of {self.outline.name} has more than {WAYS_MAX} ways to go")
+            for more in reversed(self._further(number)):
+                then = more.outcome
+                joined = out + then.out if then.out else out
+                if way.has_been(more.local) and (joined is out or set(joined) == set(out)):
+                    self.rounds.add(self._where(more.local))
+                else:
+                    todo.append(_Way(way, more, joined, way.hits + then.hits, way.fault or then.fault))
+        return tuple(found.values())
+
+    def _further(self, local: int) -> tuple[Successor, ...]:
+        """Return what a paused step goes on to."""
+        same, seats = self.normalised(local)
+        ways = self._ways(same, ("go on",))
+        if same == local:
+            return ways
+        known = self.ways.get((local, ("go on",)))
+        if known is None:
+            known = self.ways[local, ("go on",)] = self._back(ways, seats)
+        return known
+
+    def _back(self, ways: tuple[Successor, ...], seats: tuple[int, ...]) -> tuple[Successor, ...]:
+        """Return what was computed for renamed peers, for the peers as they are."""
+        back = tuple(sorted(range(self.seats), key=seats.__getitem__))
+        return tuple(Successor(self.rename(way.local, back), _outcome(way.outcome, back)) for way in ways)
+
+    def _ways(self, local: int, given: Input) -> tuple[Successor, ...]:
+        """Return what an input leads to, up to where ways meet."""
+        known = self.ways.get((local, given))
+        if known is not None:
+            return known
+        before = self.locals[local] if local >= 0 else None
+        found: dict[Any, Successor] = {}
+
+        def one_way(oracle: ChoiceSequence) -> None:
+            walk = self.walk(self.outline, before, oracle, self.alike, self.seats)
+            try:
+                if not _do(walk, given):
+                    return
+                frozen = walk.freeze()
+            except Infeasible:
+                return
+            except SilentCycle:
+                self.rounds.add(walk.where())
+                return
+            finally:
+                self.promises |= walk.reckoner.used
+                walk.close()
+            taken = tuple(walk.taken)
+            self.taken.update(map(id, taken))
+            number = self.number(frozen)
+            outcome = Outcome(tuple(walk.out), tuple(walk.hits), taken, walk.fault, walk.event, tuple(walk.entered))
+            found.setdefault((number, outcome.out, outcome.hits, outcome.fault), Successor(number, outcome))
+
+        if not every_way(one_way, WAYS_MAX):
+            raise BoundExceeded(f"a step of {self.outline.name} has more than {WAYS_MAX} ways to go")
+        known = self.ways[local, given] = tuple(found.values())
+        return known
+
+    def _where(self, local: int) -> str:
+        call = self.locals[local][0]
+        while call[8] is not None:
+            call = call[8]
+        return f"{call[0]}.{call[1]}"
+
+    def rest(self, local: int) -> LocalState:
+        """Return what a local state is, and what it may do by itself."""
+        found = self.rests.get(local)
+        if found is None:
+            walk = self.walk(self.outline, self.locals[local], ChoiceSequence(), self.alike, self.seats)
+            calls = tuple(walk.calls())
+            questions, awaited = tuple(walk.questions()), walk.awaited()
+            door = any(call.sign_ups is not None for call in calls)
+            waits = walk.over is None and len(awaited) == 1 and not questions and not door
+            found = self.rests[local] = LocalState(
+                walk.where(),
+                walk.over,
+                questions,
+                tuple(walk.timers()),
+                awaited,
+                door,
+                frozenset(f"{call.outline.name}.{call.state}" for call in calls),
+                frozenset(
+                    at for at, status in enumerate(walk.seats) if status in (ABSENT, TOLD, DROPPED, DROPPED_TOLD)
+                ),
+                frozenset(
+                    seat
+                    for call in calls
+                    for seat in (
+                        *seats_in(*call.env, call.loop),
+                        *call.hears,
+                        *((call.seat,) if call.seat >= 0 else ()),
+                    )
+                ),
+                next(iter(awaited)) if waits else -1,
+                any(DOOR in self.outline.asking.inside[call.outline.name, call.state] for call in calls),
+            )
+            walk.close()
+        return found
+
+    def without(self, local: int, kept: tuple[int, ...], fewer: Process) -> int | None:
+        """Return the number that a local state has in a part with fewer seats, of which those kept are left.
+
+        None if it has never come up there. The others must not be mentioned in it.
+        """
+        if local < 0:
+            return local
+        key = (local, kept)
+        if key not in self.left:
+            root, statuses, *_ = self.locals[local]
+            of = {seat: at for at, seat in enumerate(kept)}
+            found = (_renamed(root, of.__getitem__), tuple([statuses[seat] for seat in kept]))
+            self.left[key] = fewer.number_of.get(found)
+        return self.left[key]
+
+    def rename(self, local: int, seats: tuple[int, ...]) -> int:
+        """Return the local state with its peers renamed: seat ``s`` becomes ``seats[s]``."""
+        if local < 0:
+            return local
+        key = (local, seats)
+        found = self.renamed.get(key)
+        if found is None:
+            root, statuses, *going = self.locals[local]
+            placed = list(statuses)
+            for seat, status in enumerate(statuses):
+                placed[seats[seat]] = status
+            seat_of = seats.__getitem__
+            if going:
+                going[1] = frozenset(moved(fact, seat_of) for fact in going[1])
+            found = self.number((_renamed(root, seat_of), tuple(placed), *going))
+            self.renamed[key] = found
+        return found
+
+
+def _do(walk: AbstractInterpreter, given: Input) -> bool:
+    try:
+        return _did(walk, given)
+    except AbstractError as error:
+        walk.fail(str(error))
+        return True
+
+
+def _did(walk: AbstractInterpreter, given: Input) -> bool:
+    match given:
+        case ("start",):
+            walk.start()
+        case ("go on",):
+            walk.go_on()
+        case ("connect", seat):
+            walk.connect(seat)
+        case ("read", seat, token):
+            return walk.receive(seat, token)
+        case ("answer", at, message):
+            walk.answer(at, message)
+        case ("ring", timer):
+            walk.ring(timer)
+    return True
+
+
+_seat = attrgetter("seat")
+_OF_SEAT = ("read", "connect")
+
+
+class _Way:
+    """How a step has gone so far: ``next`` is its last part, ``before`` what led there; the rest is of all of it."""
+
+    __slots__ = ("before", "fault", "hits", "next", "out")
+
+    def __init__(
+        self,
+        before: _Way | None,
+        next_: Successor,
+        out: tuple[Sent | Closed, ...],
+        hits: tuple[Observation, ...],
+        fault: str,
+    ) -> None:
+        self.before = before
+        self.next = next_
+        self.out = out
+        self.hits = hits
+        self.fault = fault
+
+    def has_been(self, local: int) -> bool:
+        """Whether it has come through a local state."""
+        at: _Way | None = self
+        while at is not None:
+            if at.next.local == local:
+                return True
+            at = at.before
+        return False
+
+    def joined(self) -> Successor:
+        """Return it as one part."""
+        if self.before is None:
+            return self.next
+        outcomes = [self.next.outcome]
+        at: _Way | None = self.before
+        while at is not None:
+            outcomes.append(at.next.outcome)
+            at = at.before
+        outcomes.reverse()
+        taken = tuple([branch for one in outcomes for branch in one.taken])
+        entered = tuple([state for one in outcomes for state in one.entered])
+        return Successor(self.next.local, Outcome(self.out, self.hits, taken, self.fault, outcomes[0].event, entered))
+
+
+def _outcome(outcome: Outcome, seats: tuple[int, ...]) -> Outcome:
+    out = tuple([_moved_effect(effect, seats[effect.seat]) for effect in outcome.out])
+    hits = tuple([replace(hit, seat=seats[hit.seat]) if hit.seat >= 0 else hit for hit in outcome.hits])
+    return Outcome(out, hits, outcome.taken, outcome.fault, outcome.event, outcome.entered)
+
+
+def _moved_effect(effect: Sent | Closed, seat: int) -> Sent | Closed:
+    return Sent(seat, effect.token) if type(effect) is Sent else Closed(seat, effect.why)  # type: ignore[union-attr]
+
+
+def _in_order(call: Any, met: dict[int, None]) -> bool:
+    """Note the peers that a call and its callees speak of, in order; return False if it has sign-ups under way."""
+    _, _, env, hears, _, _, _, loop, child, sign_ups, parked, _, _ = call
+    if sign_ups or parked:
+        return False
+    met.update(dict.fromkeys(seats_in(*env)))
+    met.update(dict.fromkeys(hears))
+    if loop is not None:
+        met.update(dict.fromkeys(seats_in(loop[1])))
+    return child is None or _in_order(child, met)
+
+
+def _renamed(frozen: Any, seat_of: Callable[[int], int]) -> Any:
+    if frozen is None or frozen[0] == ".over":
+        return frozen
+    machine, state, env, hears, asked, told, fired, loop, child, sign_ups, parked, parked_for, seat = frozen
+    return (
+        machine, state, tuple([moved(value, seat_of) for value in env]), tuple(map(seat_of, hears)), asked, told, fired,
+        (loop[0], moved(loop[1], seat_of), *loop[2:]) if loop is not None else None, _renamed(child, seat_of),
+        _renamed_all(sign_ups, seat_of), _renamed_all(parked, seat_of), parked_for,
+        seat_of(seat) if seat >= 0 else seat,
+    )  # fmt: skip
+
+
+def _renamed_all(calls: Any, seat_of: Callable[[int], int]) -> Any:
+    if calls is None:
+        return None
+    return tuple(sorted((_renamed(call, seat_of) for call in calls), key=lambda call: call[-1]))
+
+
+__all__ = ["BoundExceeded", "Branch", "Fields", "LocalState", "PeerRef", "Process", "Token", "Unknown"]

@@ -1,0 +1,409 @@
+"""A local state of a role, thawed: who hears whom, what may come next, and back to a value. Nothing here changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from math import inf
+from typing import Any
+
+from machines.analysis.call_graph import kind
+from machines.model import Branch, Early, Expression
+from machines.verification.abstract.domain import (
+    FALSE,
+    TRUE,
+    UNSET,
+    AbstractError,
+    ChoiceSequence,
+    Fields,
+    PeerRef,
+    Range,
+    Unknown,
+    Value,
+)
+from machines.verification.abstract.evaluator import AbstractEvaluator
+from machines.verification.abstract.role_info import Alike, RoleOutline
+from machines.verification.abstract.state import (
+    ABSENT,
+    OPEN,
+    SILENT,
+    AbstractCall,
+    Closed,
+    Layer,
+    Local,
+    Observation,
+    Sent,
+    Timer,
+    Token,
+)
+
+
+class StateQueries:
+    """A role between two steps."""
+
+    def __init__(
+        self, outline: RoleOutline, local: Local | None, oracle: ChoiceSequence, alike: Alike, seats: int
+    ) -> None:
+        self.outline = outline
+        self.alike = alike
+        self.oracle = oracle
+        self.reckoner = AbstractEvaluator(oracle, outline.promises, self._gone)
+        self.out: list[Sent | Closed] = []
+        self.hits: list[Observation] = []
+        self.taken: list[Branch] = []
+        self.entered: list[str] = []
+        self.fault = ""
+        self.event = ""
+        self.lost = ""  # why the connection was closed that was lost in this step
+        self.over: str | None = None  # "" once it has returned, else why it failed
+        self.work: list[AbstractCall] = []
+        self.pending: list[tuple[AbstractCall, str, int | None, str]] = []
+        self.fresh = 0
+        self.silent = 0
+        self.seen: set[Any] = set()
+        self.root: AbstractCall | None = None
+        self.paused: AbstractCall | None = None  # the call that is about to enter its state, if the step is not over
+        if local is None:
+            self.seats = [OPEN if seat < len(outline.connects) else ABSENT for seat in range(seats)]
+        else:
+            root, seated, *going = local
+            self.seats = list(seated)
+            if root[0] == ".over":
+                self.over = root[1]
+            else:
+                self.root = self._thaw(root, None)
+                if going:
+                    at, facts = going
+                    self.reckoner.facts.update(facts)
+                    self.work.append(list(self.calls())[at])
+
+    # -- frozen and thawed ---------------------------------------------------------------------------------------------
+
+    def _thaw(self, frozen: Any, parent: AbstractCall | None) -> AbstractCall:
+        machine, state, env, hears, asked, told_empty, fired, loop, child, sign_ups, parked, parked_for, seat = frozen
+        found = AbstractCall(
+            self.outline.machines[machine], state, list(env), parent, hears, asked, told_empty, fired, loop
+        )
+        found.parked_for = parked_for
+        found.seat = seat
+        found.child = self._thaw(child, found) if child is not None else None
+        found.sign_ups = {one[-1]: self._thaw(one, found) for one in sign_ups} if sign_ups is not None else None
+        found.parked = {one[-1]: self._thaw(one, found) for one in parked} if parked is not None else None
+        return found
+
+    def freeze(self) -> Local:
+        """Return the local state as a value; terms are numbered in the order in which they are met."""
+        seats = tuple(self.seats)
+        if self.over is not None or self.root is None:
+            return ((".over", self.over or ""), seats)
+        self.numbers: dict[Any, int] = {}
+        if self.paused is None:
+            return (self._frozen(self.root), seats)
+        asking = self.outline.asking
+        asked: set[str] = set()
+        paused_at = 0
+        for at, call in enumerate(self.calls()):
+            if call is self.paused:
+                paused_at = at
+                asked |= asking.entering[call.outline.name, call.state]
+            else:
+                asked |= asking.inside[call.outline.name, call.state]
+        return (
+            self._frozen(self.root),
+            seats,
+            paused_at,
+            self.reckoner.kept(self.numbers, asked, self.outline.parting),
+        )
+
+    def _frozen(self, call: AbstractCall) -> Any:
+        kept = (call.outline.entered if call is self.paused else call.outline.kept)[call.state]
+        env = tuple([self._settled(value) if keep else UNSET for value, keep in zip(call.env, kept, strict=True)])
+        loop = call.loop
+        if loop is not None:  # of a list only what is left of it: nobody looks back at the items that are done
+            loop = (
+                ("list", self._settled(loop[1][loop[2] + 1 :]), -1)
+                if loop[0] == "list"
+                else ("some", self._settled(loop[1]))
+            )
+        return (
+            call.outline.name, call.state, env, call.hears, call.asked, call.told_empty, call.fired, loop,
+            self._frozen(call.child) if call.child is not None else None,
+            self._frozen_sign_ups(call.sign_ups),
+            self._frozen_sign_ups(call.parked),
+            call.parked_for, call.seat,
+        )  # fmt: skip
+
+    def _frozen_sign_ups(self, sign_ups: dict[int, AbstractCall] | None) -> Any:
+        return tuple([self._frozen(sign_ups[seat]) for seat in sorted(sign_ups)]) if sign_ups is not None else None
+
+    def _settled(self, value: Value) -> Value:
+        value = self.reckoner.known(value)
+        which = type(value)
+        if which is Unknown:
+            number = self.numbers.setdefault(value.term, len(self.numbers))
+            return Unknown(number, value.peers, value.marks)
+        if which is tuple:
+            return tuple([self._settled(item) for item in value])
+        if which is Fields:
+            return Fields(tuple((key, self._settled(item)) for key, item in value.items))
+        return value
+
+    # -- what may come -------------------------------------------------------------------------------------------------
+
+    def calls(self) -> Iterator[AbstractCall]:
+        """Yield every call, callees before callers, older ones first."""
+        if self.root is not None and self.over is None:
+            return _below(self.root)
+        return iter(())
+
+    def close(self) -> None:
+        """Let go of all of it: what holds each other in a ring would stay until Python looks for garbage."""
+        if self.root is not None:
+            for call in list(_below(self.root)):
+                call.parent = None
+        self.reckoner.gone = _nobody
+
+    def questions(self) -> Iterator[tuple[int, str]]:
+        """Yield each answer that the player may give: (call, message)."""
+        for at, call in enumerate(self.calls()):
+            if call.asked:
+                for message in call.model.answers.receive:
+                    if self.outline.name in self.outline.spec.messages[message].senders:
+                        yield at, message
+
+    def timers(self) -> Iterator[Timer]:
+        """Yield each clock that may ring."""
+        for at, call in enumerate(self.calls()):
+            state = call.model
+            here = f"{call.outline.name}.{call.state}"
+            if self._limit(call) != inf:
+                written = state.answers.timeout
+                meant = state.accept is not None or (
+                    written is not None and written is not state.answers.invalid and written is not state.answers.closed
+                )
+                yield Timer(at, "window" if state.accept is not None else "late", meant, here)
+            accept = state.accept
+            lingers = accept is not None and accept.linger is not None and call.sign_ups is not None
+            if accept is not None and lingers and len(call.look(accept.name)) >= self._seats_of(call)[0]:
+                yield Timer(at, "linger", True, here)
+            always = call.outline.always
+            for prefix, answers in (("", state.answers), ("always:", always.answers if always else None)):
+                if answers is None:
+                    continue
+                for name, moments in (("after", answers.after), ("every", answers.every)):
+                    for index in range(len(moments)):
+                        timer = f"{prefix}{name}{index}"
+                        if name == "every" or timer not in call.fired:
+                            yield Timer(at, timer, True, here)
+
+    def _limit(self, call: AbstractCall) -> Value:
+        state = call.model
+        if state.within is not None:
+            return self._value(state.within, call)
+        if kind(state) != "wait":
+            return inf
+        at: AbstractCall | None = call
+        while at is not None:
+            if at.outline.always is not None and at.outline.always.within is not None:
+                return self._value(at.outline.always.within, at)
+            at = at.parent
+        return inf
+
+    def _seats_of(self, call: AbstractCall) -> tuple[int, float]:
+        accept = call.model.accept
+        assert accept is not None, "only an accept has seats"
+        if accept.seats is None:
+            return 0, inf
+        value = self._value(accept.seats, call)
+        if type(value) is Range:
+            return value.low, value.high
+        if type(value) is int:
+            return value, value
+        raise AbstractError("the number of seats is not known before it runs")
+
+    def awaited(self) -> frozenset[int]:
+        """Return the seats from which somebody would take something now."""
+        found: set[int] = set()
+        for call in self.calls():
+            found.update(call.hears)
+        for layer in self._outward():
+            if layer[1].receive or layer[1].closed is not None or layer[1].invalid is not None:
+                found.update(seat for seat in range(len(self.seats)) if self._hears(layer, seat, held=False))
+        return frozenset(found)
+
+    def where(self) -> str:
+        """Return where the role is: each call that rests, and its state."""
+        if self.over is not None:
+            return "over" if not self.over else "failed"
+        return ", ".join(f"{call.outline.name}.{call.state}" for call in self.calls() if not any(call.children()))
+
+    # -- who hears -----------------------------------------------------------------------------------------------------
+
+    def _holder(self, seat: int) -> AbstractCall | None:
+        return next((call for call in self.calls() if seat in call.hears), None)
+
+    def _layers(self, call: AbstractCall) -> Iterator[Layer]:
+        at: AbstractCall | None = call
+        while at is not None:
+            yield at, at.model.answers, at.model.awaits, ""
+            if at.outline.always is not None:
+                yield at, at.outline.always.answers, at.outline.always.awaits, "always:"
+            at = at.parent
+
+    def _outward(self) -> Iterator[Layer]:
+        for call in self.calls():
+            yield call, call.model.answers, call.model.awaits, ""
+            if call.outline.always is not None:
+                yield call, call.outline.always.answers, call.outline.always.awaits, "always:"
+
+    def _hears(self, layer: Layer, seat: int, *, held: bool) -> bool:
+        call, _, awaits, prefix = layer
+        if awaits is None:
+            return held or self.outline.one_partner
+        if not prefix and call.model.accept is not None:
+            return seat in call.hears
+        try:
+            return seat in self.reckoner.group(self._value(awaits, call))[0]
+        except AbstractError:
+            return False
+
+    def _hearers(self, seat: int) -> Iterator[Layer]:
+        holder = self._holder(seat)
+        if holder is not None and not (holder.model.accept is not None and holder.model.awaits is None):
+            inner = True
+            for layer in self._layers(holder):
+                if inner or self._hears(layer, seat, held=True):
+                    yield layer
+                inner = False
+            return
+        for layer in self._outward():
+            if self._hears(layer, seat, held=False):
+                yield layer
+
+    def _listed(self, layer: Layer, seat: int, token: Token) -> str | None:
+        """Return the message of a layer as which something from a seat is read, if there is one."""
+        receive = layer[1].receive
+        senders = self.outline.senders(seat)
+        messages = self.outline.spec.messages
+        listed = [name for name in receive if any(sender in messages[name].senders for sender in senders)]
+        if token[0] in listed and self.alike.may_be(token[0], token[0]):
+            return token[0]
+        for name in listed:
+            if self.alike.is_renamed(token[0], name):
+                return name
+        for name in listed:
+            if name != token[0] and self.alike.may_be(token[0], name) and self.oracle.choose(2) == 0:
+                return name
+        return None
+
+    def _early_policy(self, seat: int) -> Early:
+        at: AbstractCall | None = self.root
+        for call in self.calls():
+            if any(call.children()):
+                continue
+            holder: AbstractCall | None = call
+            while holder is not None:
+                given = holder.env[: len(holder.outline.machine.parameters)]
+                if any((type(one) is PeerRef and one.seat == seat) or _holds(one, seat) for one in given):
+                    at = holder
+                    break
+                holder = holder.parent
+            else:
+                continue
+            break
+        while at is not None:
+            for early in (at.model.early, at.outline.machine.early):
+                if early is not None:
+                    return early
+            at = at.parent
+        if self.outline.role.early is not None:
+            return self.outline.role.early
+        return self.outline.spec.wire.early if seat >= len(self.outline.connects) else "keep"
+
+    def _sign_up_of(self, call: AbstractCall) -> AbstractCall | None:
+        at: AbstractCall | None = call
+        while at is not None:
+            if at.seat >= 0:
+                return at
+            at = at.parent
+        return None
+
+    # -- values --------------------------------------------------------------------------------------------------------
+
+    def _any(self, values: tuple[Value, ...]) -> Value:
+        return values[self.oracle.choose(len(values))]
+
+    def _some(self) -> Unknown:
+        self.fresh += 1
+        return Unknown(("new", self.fresh))
+
+    def _value(self, expression: Expression, call: AbstractCall) -> Value:
+        return self.reckoner.value(expression, self._looker(call))
+
+    def _looker(self, call: AbstractCall) -> Any:
+        return partial(self._look, call)
+
+    def _look(self, call: AbstractCall, name: str) -> Value:
+        at = call.outline.index.get(name)
+        if at is not None:
+            value = call.env[at]
+            if value is not UNSET:
+                return value
+            if name not in self.outline.settings:
+                return self._some()  # nobody reads it before it is set: the checks see to that
+        if name in call.outline.around:
+            home = self._home(call, name)
+            return home.env[home.outline.index[name]]
+        outline = self.outline
+        if name in outline.settings:
+            return outline.settings[name]
+        if name in outline.connects:
+            return PeerRef(outline.connects.index(name))
+        return Unknown((name,))
+
+    def _home(self, call: AbstractCall, name: str) -> AbstractCall:
+        """Return the call that has a live value: the nearest around one that sees it."""
+        at = call.parent
+        while at is not None:
+            if name in at.outline.live:
+                return at
+            at = at.parent
+        raise AssertionError(f"no call around {call.outline.name} has {name!r}: the checks see to that")
+
+    def _bind(self, call: AbstractCall, name: str, value: Value) -> None:
+        """Give a name of a call a value: its own, or a live one of a call around it."""
+        if name in call.outline.around:
+            call = self._home(call, name)
+        call.env[call.outline.index[name]] = value
+
+    def _gone(self, seat: int) -> Value:
+        if self.seats[seat] in SILENT:
+            return TRUE
+        known = self.reckoner.facts.get(("gone", PeerRef(seat)))
+        if known is None:
+            known = TRUE if self.oracle.choose(2) else FALSE
+            self.reckoner.facts["gone", PeerRef(seat)] = known
+            if known is TRUE:
+                self.fault = self.fault or "gone"
+        return known
+
+
+def _below(call: AbstractCall) -> Iterator[AbstractCall]:
+    if call.child is None and call.sign_ups is None and call.parked is None:  # nearly always
+        yield call
+        return
+    for child in call.children():
+        yield from _below(child)
+    yield call
+
+
+def _nobody(seat: int) -> Value:
+    raise AssertionError(f"the step is over: nobody is asked whether {seat} is gone")
+
+
+def _holds(value: Value, seat: int) -> bool:
+    if type(value) is tuple:
+        return any(_holds(item, seat) for item in value)
+    if type(value) is Unknown:
+        return seat in value.peers
+    return type(value) is PeerRef and value.seat == seat

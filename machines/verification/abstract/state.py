@@ -1,0 +1,120 @@
+"""What a role is made of while it is explored: calls of machines, the timers that may ring, what a step leads to.
+
+A local state is frozen to nested tuples, so that it can be compared; `machines.verification.abstract.queries` says how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from machines.model import Branch, Expression, Handlers, State
+from machines.verification.abstract.domain import Value
+from machines.verification.abstract.role_info import MachineOutline
+
+END = ".end"
+LOST = ".lost "  # the last thing that comes from a peer: this, and why
+SILENT_MAX = 400  # steps of one event; the exploration looks for a ring from SILENT_SEEN on
+SILENT_SEEN = 12
+
+# What a seat is to its session.
+ABSENT, OPEN, MARKED, TOLD, DROPPED, DROPPED_TOLD = "absent", "open", "marked", "told", "dropped", "dropped and told"
+SILENT = (TOLD, DROPPED, DROPPED_TOLD)
+
+Token = tuple[str, tuple[tuple[str, Value], ...]]  # a message on its way: its name, and the holes that decide
+Local = tuple[Any, ...]
+
+
+class SilentCycle(Exception):  # noqa: N818 (the rules see to it that no run does this for ever)
+    """The machine has come round to where it was, with nothing heard in between."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """Something worth telling that happened within one step of a role. ``taken``: what a message is misread as."""
+
+    kind: str  # unexpected, early, illegal, misread, broken, unanswered, ignored
+    text: str
+    message: str = ""
+    state: str = ""
+    seat: int = -1
+    taken: str = ""
+
+
+class Sent(NamedTuple):
+    """A message goes out to a seat."""
+
+    seat: int
+    token: Token
+
+
+class Closed(NamedTuple):
+    """A connection is closed once all before it is out. ``why``: dropped, door, over, failed."""
+
+    seat: int
+    why: str
+
+
+class Outcome(NamedTuple):
+    """What one input may lead to. ``fault`` is what went wrong on the way that was no fault of the protocol."""
+
+    out: tuple[Sent | Closed, ...]
+    hits: tuple[Observation, ...]
+    taken: tuple[Branch, ...]
+    fault: str
+    event: str
+    entered: tuple[str, ...] = ()  # machine.state of all states that were entered
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """A clock that may ring: ``at`` is its call, counted as `Walk.calls` does. ``meant``: no fault if it does."""
+
+    at: int
+    kind: str  # late, window, linger, after0, always:every1, …
+    meant: bool
+    state: str
+
+
+@dataclass(slots=True)
+class AbstractCall:
+    """A call of a machine while a step is under way."""
+
+    outline: MachineOutline
+    state: str
+    env: list[Value]
+    parent: AbstractCall | None
+    hears: tuple[int, ...] = ()
+    asked: bool = False
+    told_empty: bool = False
+    fired: tuple[str, ...] = ()
+    loop: tuple[Any, ...] | None = None  # ("list", items, index) or ("some", value)
+    child: AbstractCall | None = None
+    sign_ups: dict[int, AbstractCall] | None = None
+    parked: dict[int, AbstractCall] | None = None
+    parked_for: str = ""
+    seat: int = -1  # of a sign-up
+    alive: bool = True
+    result: Value = None
+
+    @property
+    def model(self) -> State:
+        """The state it is in, as the spec has it."""
+        return self.outline.states[self.state]
+
+    def look(self, name: str) -> Value:
+        """Return the value of one of its names."""
+        return self.env[self.outline.index[name]]
+
+    def children(self) -> Iterator[AbstractCall]:
+        """Yield the calls made from here."""
+        if self.child is not None:
+            yield self.child
+        if self.sign_ups is not None:
+            yield from self.sign_ups.values()
+        if self.parked is not None:
+            yield from self.parked.values()
+
+
+Layer = tuple[AbstractCall, Handlers, Expression | None, str]  # whose, what it lists, whom it names, "" or "always:"

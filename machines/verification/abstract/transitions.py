@@ -1,0 +1,439 @@
+"""What a branch does, and what follows from it until every call rests again: states entered, calls, loops, sign-ups.
+
+The engine's rules (`machines.engine.interpreter`, `loops`, `doors`) over abstract values.
+"""
+
+from __future__ import annotations
+
+from machines.analysis.call_graph import kind
+from machines.model import Call, Choice, Drop, Expression, Goto, Let, Return, Send, Step
+from machines.verification.abstract.domain import (
+    FALSE,
+    NUMBER_MAX,
+    UNSET,
+    AbstractError,
+    Flag,
+    Infeasible,
+    OtherThan,
+    PeerRef,
+    Range,
+    Unknown,
+    Value,
+)
+from machines.verification.abstract.queries import StateQueries
+from machines.verification.abstract.state import (
+    DROPPED,
+    DROPPED_TOLD,
+    MARKED,
+    OPEN,
+    SILENT,
+    SILENT_MAX,
+    SILENT_SEEN,
+    TOLD,
+    AbstractCall,
+    Closed,
+    Layer,
+    Sent,
+    SilentCycle,
+    Token,
+)
+
+
+class StateTransitions(StateQueries):
+    """A role in the middle of a step."""
+
+    # -- branches ------------------------------------------------------------------------------------------------------
+
+    def _fire(
+        self, layer: Layer, event: str, choice: Choice, seat: int | None, reason: str | None = None,
+        *, token: Token | None = None,
+    ) -> bool:  # fmt: skip
+        """Take the first branch that may be taken; return False if none may. What follows is left to `_settle`."""
+        call, _, awaits, _ = layer
+        saved = call.env[:]
+        index = call.outline.index
+        if token is not None:
+            known = dict(token[1])
+            for hole in self.outline.spec.messages[event].holes:
+                call.env[index[hole.name]] = known.get(hole.name) if hole.name in known else self._some()
+        parameters = call.outline.machine.parameters
+        if (seat is not None or reason is not None) and "peer" not in parameters:
+            call.env[index["peer"]] = PeerRef(seat) if seat is not None else None
+        if reason is not None and "reason" not in parameters:
+            call.env[index["reason"]] = reason
+        if self._choose(call, choice, seat, awaits):
+            return True
+        call.env[:] = saved
+        return False
+
+    def _choose(self, call: AbstractCall, choice: Choice, seat: int | None, awaits: Expression | None) -> bool:
+        for branch in choice.branches:
+            if branch.guard is not None and not self.reckoner.holds(branch.guard, self._looker(call)):
+                continue
+            if branch.limit is not None and self.oracle.choose(2) == 1:
+                self.fault = "limit"
+                continue
+            self.taken.append(branch)
+            if branch.steps:
+                self._steps(branch.steps, call, seat, awaits)
+            onward = branch.next
+            if isinstance(onward, Goto):
+                self._leave(call)
+                call.state = onward.state
+                self.work.append(call)
+            elif isinstance(onward, Return):
+                call.result = self._value(onward.value, call)
+                self._leave(call)
+                self._finish(call)
+            elif isinstance(onward, Choice):
+                if not self._choose(call, onward, seat, awaits):
+                    raise AbstractError(f"no branch of the choice in line {onward.place.line} may be taken")
+            else:
+                self._stay(call, again=onward.again)
+            return True
+        return False
+
+    def _stay(self, call: AbstractCall, *, again: bool) -> None:
+        state = call.model
+        if again:
+            call.fired = tuple(one for one in call.fired if one.startswith("always:"))
+        if kind(state) == "wait":
+            self._register(call, afresh=False)
+            if state.ask is not None:
+                call.asked = True
+        elif state.accept is not None and call.sign_ups is not None:
+            self._hear_seated(call)
+
+    def _steps(self, steps: tuple[Step, ...], call: AbstractCall, seat: int | None, awaits: Expression | None) -> None:
+        for step in steps:
+            match step:
+                case Let(bindings):
+                    values = [self._value(binding.value, call) for binding in bindings]
+                    for binding, value in zip(bindings, values, strict=True):
+                        if binding.field is None:
+                            self._bind(call, binding.target, value)
+                case Send(receivers, messages):
+                    if receivers is not None:
+                        to = self.reckoner.receivers(self._value(receivers, call))
+                    elif seat is not None:
+                        to = (seat,)
+                    elif awaits is not None:
+                        to = self.reckoner.receivers(self._value(awaits, call))
+                    elif self.outline.one_partner:
+                        to = (0,)
+                    else:
+                        raise AbstractError(f"nobody is at hand for the message in line {step.place.line}")
+                    for message in messages:
+                        token = self._token(message, call)
+                        for one in to:
+                            if self.seats[one] not in SILENT:
+                                self.out.append(Sent(one, token))
+                case Drop(peers):
+                    value = self._value(peers, call)
+                    if value is not None:
+                        for one in self.reckoner.receivers(value):
+                            self._drop(one, "dropped")
+
+    def _token(self, message: Call, call: AbstractCall) -> Token:
+        tracked = self.outline.tracked.get(message.path)
+        arguments = message.arguments
+        holes = self.outline.spec.messages[message.path].holes
+        if not tracked:
+            for argument in arguments or ():
+                if id(argument) not in self.outline.idle:
+                    self._value(argument, call)  # it may have no value at all
+            return (message.path, ())
+        found = []
+        for at, hole in enumerate(holes):
+            if hole.name not in tracked:
+                continue
+            value = self._value(arguments[at], call) if arguments is not None else self._look(call, hole.name)
+            if type(value) is Unknown or type(value) is OtherThan:
+                options = tracked[hole.name]
+                chosen = self._any(tuple(one for one in options if self.reckoner.same(value, one) is not FALSE))
+                if type(value) is Unknown:
+                    self.reckoner.facts[value.term] = chosen
+                value = chosen
+            elif not isinstance(value, Flag) and value not in tracked[hole.name]:
+                value = tracked[hole.name][-1]
+            found.append((hole.name, value))
+        return (message.path, tuple(found))
+
+    # -- leaving -------------------------------------------------------------------------------------------------------
+
+    def _drop(self, seat: int, why: str) -> None:
+        if self.seats[seat] in (DROPPED, DROPPED_TOLD):
+            return
+        told = self.seats[seat] == TOLD
+        self.seats[seat] = DROPPED_TOLD if told else DROPPED
+        self.out.append(Closed(seat, why))
+        holder = self._holder(seat)
+        if holder is not None and not told:
+            self.pending.append((holder, "closed", seat, "closed"))
+
+    def _leave(self, call: AbstractCall) -> None:
+        call.hears = ()
+        call.asked = False
+        call.told_empty = False
+        if call.fired:
+            call.fired = tuple(one for one in call.fired if one.startswith("always:"))
+        call.loop = None
+        if call.child is not None:
+            child, call.child = call.child, None
+            self._abandon(child)
+        if call.sign_ups is not None:
+            sign_ups, call.sign_ups = call.sign_ups, None
+            accept = call.model.accept
+            assert accept is not None, "only an accept has sign-ups"
+            call.parked = {**(call.parked or {}), **sign_ups}
+            call.parked_for = accept.name
+
+    def _abandon(self, call: AbstractCall) -> None:
+        for child in list(call.children()):
+            self._abandon(child)
+        call.child = None
+        self._close_pending({**(call.parked or {}), **(call.sign_ups or {})})
+        call.sign_ups = call.parked = None
+        call.alive = False
+        call.hears = ()
+        call.asked = False
+
+    def _close_pending(self, pending: dict[int, AbstractCall]) -> None:
+        for seat, child in pending.items():
+            if child.alive:
+                self._abandon(child)
+            self._drop(seat, "door")
+
+    def _end(self, failed: str) -> None:
+        if self.over is None:
+            self.over = failed
+            for seat, status in enumerate(self.seats):
+                if status in (OPEN, MARKED):
+                    self.seats[seat] = DROPPED_TOLD
+                    self.out.append(Closed(seat, "failed" if failed else "over"))
+            self.work.clear()
+            self.pending.clear()
+
+    def _look_round(self, *, at_once: bool = False) -> None:
+        """Raise Round if the step has come back to where it was: then it would go on so without end."""
+        self.silent += 1
+        if self.silent > SILENT_MAX:
+            raise SilentCycle
+        if (at_once or self.silent > SILENT_SEEN) and self.root is not None and not self.pending:
+            here = (self.freeze(), tuple((one.outline.name, one.state) for one in self.work), frozenset(self.out))
+            if here in self.seen:
+                raise SilentCycle
+            self.seen.add(here)
+
+    # -- entering ------------------------------------------------------------------------------------------------------
+
+    def _enter(self, call: AbstractCall) -> None:
+        state = call.model
+        self.entered.append(f"{call.outline.name}.{call.state}")
+        what = kind(state)
+        if call.parked is not None:
+            accept = state.accept
+            if not (what == "pass" and state.each is None) and (accept is None or accept.name != call.parked_for):
+                parked, call.parked = call.parked, None
+                self._close_pending(parked)
+        if state.each is not None:
+            items = self._value(state.each.items, call)
+            if type(items) is Range and len(items) <= NUMBER_MAX:
+                items = tuple(items)
+            call.loop = ("list", items, -1) if type(items) is tuple else ("some", items)
+            self._next_item(call)
+            return
+        if state.steps:
+            self._steps(state.steps, call, None, state.awaits)
+        if what == "wait":
+            call.asked = state.ask is not None
+            call.told_empty = False
+            self._register(call, afresh=True)
+        elif what == "call":
+            self._run(call)
+        elif what == "accept":
+            self._open_door(call)
+        else:
+            self._then(call)
+
+    def _then(self, call: AbstractCall) -> None:
+        state = call.model
+        if state.then is None or not self._choose(call, state.then, None, None):
+            raise AbstractError(f"no branch of the choice in line {state.place.line} may be taken")
+
+    def _register(self, call: AbstractCall, *, afresh: bool) -> None:
+        state = call.model
+        if state.awaits is not None:
+            group, listed = self.reckoner.group(self._value(state.awaits, call))
+        elif state.ask is None and self.outline.one_partner:
+            group, listed = (0,), False
+        else:
+            return
+        for seat in group:
+            for other in self.calls():
+                if other is not call and seat in other.hears:
+                    other.hears = tuple(one for one in other.hears if one != seat)
+        call.hears = group
+        for seat in group:
+            status = self.seats[seat]
+            if status == MARKED:
+                self.pending.append((call, "invalid", seat, "early"))
+            elif status in SILENT and ((not listed and afresh) or status == DROPPED):
+                self.pending.append((call, "closed", seat, "closed"))
+        if listed and not call.told_empty and all(self.seats[seat] in (TOLD, DROPPED_TOLD) for seat in group):
+            call.told_empty = True
+            self.pending.append((call, "closed", None, "closed"))
+
+    def _call(self, machine: str, arguments: tuple[Value, ...], parent: AbstractCall | None) -> AbstractCall:
+        outline = self.outline.machines[machine]
+        env: list[Value] = [UNSET] * len(outline.names)
+        env[: len(arguments)] = arguments
+        call = AbstractCall(outline, outline.first, env, parent)
+        for binding in outline.machine.live:
+            self._bind(call, binding.target, self._value(binding.value, call))
+        return call
+
+    def _run(self, call: AbstractCall) -> None:
+        run = call.model.run
+        assert run is not None, "a call calls"
+        arguments = tuple([self._value(argument, call) for argument in run.arguments or ()])
+        call.child = self._call(run.path, arguments, call)
+        self.work.append(call.child)
+
+    def _next_item(self, call: AbstractCall) -> None:
+        state = call.model
+        each = state.each
+        assert each is not None, "only a loop has items"
+        while True:
+            loop = call.loop
+            assert loop is not None, "the loop goes on"
+            self._look_round(at_once=loop[0] == "some")
+            if loop[0] == "list":
+                index = loop[2] + 1
+                if index >= len(loop[1]):
+                    call.loop = None
+                    return self._then(call)
+                item = loop[1][index]
+                call.loop = ("list", loop[1], index)
+            else:
+                if self.oracle.choose(2) == 1:
+                    call.loop = None
+                    return self._then(call)
+                value = loop[1]
+                self.fresh += 1
+                item = (
+                    Unknown(("item", self.fresh), value.peers, value.marks) if type(value) is Unknown else self._some()
+                )
+            call.env[call.outline.index[each.name]] = item
+            if each.guard is not None and not self.reckoner.holds(each.guard, self._looker(call)):
+                if loop[0] == "some":
+                    raise Infeasible  # to skip some item is no more than not to have had it
+                continue
+            if state.steps:
+                self._steps(state.steps, call, None, None)
+            if state.run is not None:
+                return self._run(call)
+            if each.until is not None and self.reckoner.holds(each.until, self._looker(call)):
+                call.loop = ("list", (), 0)
+
+    def _finish(self, call: AbstractCall) -> None:
+        """A machine has returned: hand its value to whoever called it."""
+        call.alive = False
+        if call.parked is not None:
+            self._close_pending(call.parked)
+        parent = call.parent
+        if parent is None:
+            self._end("")
+            return
+        if call.seat >= 0:
+            self._take_seat(parent, call)
+            return
+        parent.child = None
+        state = parent.model
+        if state.bindings:
+            index = parent.outline.index
+            before = parent.env[index["result"]]
+            parent.env[index["result"]] = call.result
+            values = [self._value(binding.value, parent) for binding in state.bindings]
+            if "result" not in {binding.target for binding in state.bindings}:
+                parent.env[index["result"]] = before
+            for binding, value in zip(state.bindings, values, strict=True):
+                self._bind(parent, binding.target, value)
+        if parent.loop is None:
+            self._then(parent)
+            return
+        each = state.each
+        assert each is not None, "only a loop has items"
+        if each.until is not None and self.reckoner.holds(each.until, self._looker(parent)):
+            parent.loop = ("list", (), 0)
+        self._next_item(parent)
+
+    # -- doors ---------------------------------------------------------------------------------------------------------
+
+    def _open_door(self, call: AbstractCall) -> None:
+        accept = call.model.accept
+        assert accept is not None, "only an accept has a door"
+        index = call.outline.index[accept.name]
+        if type(call.env[index]) is not tuple:
+            call.env[index] = ()
+        call.sign_ups, call.parked = call.parked or {}, None
+        self._recount(call)
+
+    def _hear_seated(self, call: AbstractCall) -> None:
+        accept = call.model.accept
+        assert accept is not None, "only an accept seats"
+        seated = [one.seat for one in call.look(accept.name)]
+        if call.model.awaits is not None:
+            group, _ = self.reckoner.group(self._value(call.model.awaits, call))
+            seated.extend(seat for seat in group if seat not in seated)
+        call.hears = tuple(seated)
+        for seat in seated:
+            if self.seats[seat] == DROPPED:
+                self.pending.append((call, "closed", seat, "closed"))
+
+    def _recount(self, call: AbstractCall) -> None:
+        if call.sign_ups is None or not call.alive or call.model.accept is None:
+            return
+        self._hear_seated(call)
+        if len(call.look(call.model.accept.name)) >= self._seats_of(call)[1]:
+            self._close_door(call)
+
+    def _close_door(self, call: AbstractCall) -> None:
+        sign_ups, call.sign_ups = call.sign_ups, None
+        self._close_pending(sign_ups or {})
+        self._then(call)
+
+    def _admit(self, call: AbstractCall, seat: int) -> None:
+        accept = call.model.accept
+        assert accept is not None, "only an accept admits"
+        assert call.sign_ups is not None, "its door is open"
+        call.env[call.outline.index["peer"]] = PeerRef(seat)
+        arguments = tuple([self._value(argument, call) for argument in accept.machine.arguments or ()])
+        child = self._call(accept.machine.path, arguments, call)
+        child.seat = seat
+        call.sign_ups[seat] = child
+        self.work.append(child)
+
+    def _take_seat(self, call: AbstractCall, child: AbstractCall) -> None:
+        accept = call.model.accept
+        assert accept is not None, "only an accept seats"
+        assert call.sign_ups is not None, "its door is open"
+        seat = child.seat
+        del call.sign_ups[seat]
+        if self.seats[seat] in SILENT:
+            return
+        index = call.outline.index
+        call.env[index["peer"]] = PeerRef(seat)
+        before = call.state
+        seated = call.model.answers.seated
+        if seated is not None:
+            door = call.sign_ups
+            if not self._fire((call, call.model.answers, None, ""), ".seated", seated, seat):
+                self._drop(seat, "door")
+                return
+            call.env[index[accept.name]] = (*call.look(accept.name), PeerRef(seat))
+            if call.sign_ups is not door or call.state != before or not call.alive:
+                return
+        else:
+            call.env[index[accept.name]] = (*call.look(accept.name), PeerRef(seat))
+        self._recount(call)

@@ -1,0 +1,1 @@
+"""Runs that show a problem: found, replayed by real sessions."""

@@ -1,0 +1,572 @@
+"""Every run of a cast, breadth first, so that the first way to a fault is a shortest one.
+
+A configuration is the local state of every actor and the messages on their way between each two. These reductions keep
+the search small, and a verdict names those it used:
+
+- What runs side by side is taken one after another: calls over different peers share nothing but their results.
+- Clients are alike: configurations that differ only in which client is which count as one.
+- Whoever waits for one peer only reads at once what has come: that it reads later makes no difference to anybody, since
+  whatever else it may do, it may do before that message is sent.
+- A client that nobody hears or speaks to any more is looked at once in each of its states: the others go on alike.
+- A client that has come to its end, with nothing on its way and nobody who knows of it, is left out where the search
+  with one client less has been at just what is left. So is one that has not come, if whoever comes is closed at once
+  and no door opens any more.
+
+What goes wrong without being a fault of the protocol (a connection is lost, a limit passes, a player's move is not
+legal) may happen at any time; from then on the run is a *faulty* one. Some questions are put to the other runs only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from operator import itemgetter
+from typing import Any
+
+from machines.verification.abstract.process import DEAD, NOT_STARTED, BoundExceeded, Input, Successor
+from machines.verification.abstract.state import LOST, Closed, Sent
+from machines.verification.search.channels import Channel
+from machines.verification.search.symmetry import Projection, bundles, companies, orders
+from machines.verification.search.system import ProcessInstance, System
+
+ALIKE = "clients that are alike count as one"
+AT_ONCE = "who waits for one peer only reads at once"
+BY_ITSELF = "a client that nobody hears any more is looked at by itself"
+ONE_LESS = "a client without a part any more is left to the search with one less"
+REDUCTIONS = (ALIKE, AT_ONCE, BY_ITSELF, ONE_LESS)
+
+Queue = Channel | None  # None: nobody will read it any more
+GlobalState = tuple[tuple[int, ...], tuple[Queue, ...], bool]  # local states, queues, whether something went wrong
+_POP, _PUT, _SHUT = range(3)  # what a move does to a queue
+_ABSENT = (DEAD, NOT_STARTED)
+
+
+@dataclass(slots=True, eq=False)
+class Transition:
+    """An actor does something. ``others`` are moves that come with it: who connects also starts.
+
+    The rest follows from these and is kept because most moves are made in many configurations. ``works`` is what it
+    does to queues, in order; ``faulty`` whether something goes wrong by it, ``fair`` whether it happens without that;
+    ``loud`` whether a judge has anything to say of it.
+    """
+
+    actor: int
+    given: Input
+    next: Successor | None  # None: it dies
+    others: tuple[Transition, ...] = ()
+    works: tuple[tuple[int, int, Any], ...] = ()
+    faulty: bool = False
+    fair: bool = True
+    loud: bool = False
+
+    def all(self) -> Iterator[Transition]:
+        """Yield the move and those that come with it."""
+        yield self
+        yield from self.others
+
+
+_Own = tuple[tuple[tuple[int, int], ...], tuple[Transition, ...]]  # see `StateSpace._own`
+
+
+class StateSpace:
+    """All configurations found, each with the first way to it."""
+
+    def __init__(self, cast: System, queue: int, most: int, *, fewer: StateSpace | None = None) -> None:
+        self.cast = cast
+        self.queue = queue
+        self.most = most
+        self.configs: list[GlobalState] = []
+        self.number_of: dict[GlobalState, int] = {}
+        self.same_as: dict[GlobalState, int] = {}  # of configurations that another one stands for: its number
+        self.parents: list[tuple[int, Transition | None, tuple[int, ...]]] = []
+        self.after: list[tuple[int, ...]] = []
+        self.beyond: set[str] = set()
+        self.used: set[str] = set()
+        self.sent: set[tuple[str, str, str]] = set()  # (sender's role, message, receiver's role)
+        self.read: set[tuple[str, str, str]] = set()
+        self.unread: set[tuple[str, str]] = set()
+        self.orders = orders(cast)
+        self.orders_by = {order.members: [order] for order in self.orders}
+        self.bundles = bundles(cast)
+        self.bundled = [(group, itemgetter(*of), itemgetter(*theirs)) for group, (of, theirs) in self.bundles.items()]
+        self.keys: dict[Any, list[int]] = {}  # by what a client is in, and what waits for it and of it
+        self.empty = Channel()
+        self.queue_numbers: dict[Queue, int] = {}
+        self.own_moves: list[dict[int, _Own]] = [{} for _ in cast.actors]  # by local state
+        self.readings: dict[
+            tuple[int, int, int, Any], tuple[Transition, ...]
+        ] = {}  # by actor, local state, seat, and token
+        self.shared = [(at, actor.part) for at, actor in enumerate(cast.actors) if actor.group < 0]
+        self.incoming = [tuple([incoming for _, incoming in actor.queues]) for actor in cast.actors]
+        self.only: list[dict[int, int]] = [{} for _ in cast.actors]  # by local state: see `Rest.only`
+        self.companies = companies(cast)
+        self.company_of = [(itemgetter(*actors), itemgetter(*theirs)) for actors, theirs, _ in self.companies]
+        self.alone: set[Any] = set()
+        self.seen_roles: frozenset[str] = frozenset()  # those whose every step has to be seen
+        self.fewer = fewer  # the same, searched with one client less
+        gone_of = [actors for actors, _ in self.bundles.values()] if fewer is not None else []
+        self.without = [Projection(cast, gone, fewer.cast) for gone in gone_of if fewer is not None]
+        self.of_fewer: set[int] = set()  # configurations that are left to that search
+        # Roles of which a client is left without an end, here or there, though it may be that no other came to one.
+        self.without_end: set[str] = set(fewer.without_end) if fewer is not None else set()
+        self.refused = False  # whether a client that comes too late has been looked at
+        self.no_moves = tuple(range(cast.groups))
+        self.others: dict[
+            int, Callable[[int], Iterable[Successor]]
+        ] = {}  # what is done to an actor by who is not looked at
+
+    # -- building ----------------------------------------------------------------------------------------------------
+
+    def build(self, watch: Any) -> None:
+        """Find every configuration; ``watch`` is shown each, and each move that is loud (see `Transition`).
+
+        One that has ``every_move`` is shown all moves. See `machines.verification.error_states`.
+        """
+        actors = self.cast.actors
+        first: GlobalState = ((NOT_STARTED,) * len(actors), (self.empty,) * (2 * self.cast.links), False)
+        try:
+            for at, actor in enumerate(actors):
+                if actor.group < 0:
+                    first = self.done(first, self._move(at, ("start",), self._started(at)))
+            self._add(first, -1, None, self.no_moves)
+            at = 0
+            while at < len(self.configs):
+                self._expand(at, watch)
+                at += 1
+                if len(self.configs) > self.most:
+                    self.beyond.add(f"more than {self.most} configurations")
+                    break
+        except BoundExceeded as error:
+            self.beyond.add(str(error))
+        self.after.extend(() for _ in range(len(self.configs) - len(self.after)))
+
+    def _started(self, at: int) -> Successor:
+        ways = self.cast.actors[at].part.after(-1, ("start",))
+        if len(ways) != 1:
+            raise BoundExceeded(f"{self.cast.actors[at].name} may start in {len(ways)} ways")
+        return ways[0]
+
+    def _add(self, config: GlobalState, parent: int, move: Transition | None, order: tuple[int, ...]) -> int:
+        found = self.number_of.get(config)
+        if found is None:
+            found = self.number_of[config] = len(self.configs)
+            self.configs.append(config)
+            self.parents.append((parent, move, order))
+        return found
+
+    def _expand(self, at: int, watch: Any) -> None:
+        config = self.configs[at]
+        if self.fewer is not None and self._is_covered_by_smaller(self.fewer, config):
+            self.of_fewer.add(at)
+            self.used.add(ONE_LESS)
+            self.after.append(())
+            return
+        moves = self._isolated_moves(config) or self._ample_reads(config)
+        if moves is None:
+            limit = self.queue
+            for index, queue in enumerate(config[1]):
+                if queue is not None and queue.messages > limit:
+                    self.beyond.add(f"more than {limit} messages wait for {self._reader(index)}")
+                    self.after.append(())
+                    return
+            moves = self._moves(config)
+        found = []
+        number_of, same_as = self.number_of, self.same_as
+        every = getattr(watch, "every_move", False)
+        for move in moves:
+            raw = self.done(config, move)
+            if raw[2] and not self.seen_roles:
+                raw = self._drop_isolated(raw)
+            number = number_of.get(raw, -1)
+            if number < 0:
+                number = same_as.get(raw, -1)
+                if number < 0:
+                    after, order = self.sorted(raw)
+                    number = self._add(after, at, move, order)
+                    if after is not raw:
+                        same_as[raw] = number
+            found.append(number)
+            if every or move.loud:
+                watch.moved(self, at, number, move)
+        self.after.append(tuple(dict.fromkeys(found)))
+        watch.seen(self, at, moves)
+
+    def _is_covered_by_smaller(self, fewer: StateSpace, config: GlobalState) -> bool:
+        """Whether one of the clients that are alike plays no part any more, and without it this was looked at.
+
+        It plays none if it has come to its end, nothing waits for it or of it, and no shared actor knows of it. It may
+        have left its mark all the same, as in a count of those who were here; so what is left without it has to be
+        among the configurations of the search with one less. Who has not come yet plays none once he is closed at
+        once, if no door opens any more. Nobody is left out whose role was found to be left without an end, so that
+        their ends can be held side by side.
+        """
+        locals_, queues, faulty = config
+        for at, part in self.shared:
+            if locals_[at] in part.over:
+                return False  # how they all come to their ends is asked of so many as there are
+        for actors, theirs in self.bundles.values():
+            local = locals_[actors[0]]
+            if not faulty and self.cast.actors[actors[0]].role in fewer.without_end:
+                continue  # its own end may be what another is left without
+            if local == NOT_STARTED:
+                if all(locals_[at] == NOT_STARTED for at in actors) and self._is_refused(locals_, actors[0]):
+                    if self.refused and self._is_left(fewer, config, actors):
+                        return True
+                    self.refused = True
+                continue
+            if not self._is_over(local, actors[0]):
+                continue
+            if any(queues[queue] for queue in theirs):
+                continue
+            ended = all(self._is_over(locals_[at], at) for at in actors)
+            if ended and not any(self._knows(locals_, at) for at in actors) and self._is_left(fewer, config, actors):
+                return True
+        return False
+
+    def _is_left(self, fewer: StateSpace, config: GlobalState, actors: tuple[int, ...]) -> bool:
+        for without in self.without:
+            if without.gone == actors:
+                left = without.left(config, fewer.empty)
+                return left is not None and fewer.has(left)
+        return False
+
+    def has(self, config: GlobalState) -> bool:
+        """Whether a configuration, or one that differs only in which client is which, was found."""
+        return config in self.number_of or config in self.same_as or self.sorted(config)[0] in self.number_of
+
+    def _knows(self, locals_: tuple[int, ...], at: int) -> bool:
+        """Whether a shared actor knows of the peer that an actor is to it."""
+        for other, theirs in self.cast.actors[at].peers:
+            shared = self.cast.actors[other]
+            if shared.group < 0 and locals_[other] >= 0 and theirs in shared.part.rest(locals_[other]).mentioned:
+                return True
+        return False
+
+    def _is_refused(self, locals_: tuple[int, ...], at: int) -> bool:
+        """Whether a client that connects, now or later, is closed at once, and nothing else happens."""
+        for other, theirs in self.cast.actors[at].peers:
+            shared = self.cast.actors[other]
+            if shared.group >= 0 or locals_[other] < 0 or self._is_over(locals_[other], other):
+                continue
+            if shared.part.rest(locals_[other]).opens:
+                return False
+            ways = shared.part.after(locals_[other], ("connect", theirs))
+            if any(way.outcome.out != (Closed(theirs, "door"),) or way.outcome.hits for way in ways):
+                return False
+        return True
+
+    def _reader(self, index: int) -> str:
+        for actor in self.cast.actors:
+            for _, incoming in actor.queues:
+                if incoming == index:
+                    return actor.role
+        return "a peer"
+
+    # -- moves -------------------------------------------------------------------------------------------------------
+
+    def _ample_reads(self, config: GlobalState) -> list[Transition] | None:
+        """Return the moves of an actor that waits for one peer only, and has something from it; None if none does."""
+        locals_, queues, _ = config
+        for at, local in enumerate(locals_):
+            if local < 0:
+                continue
+            seat = self.only[at].get(local)
+            if seat is None:
+                actor = self.cast.actors[at]
+                seat = -1 if actor.role in self.seen_roles else actor.part.rest(local).only
+                self.only[at][local] = seat
+            if seat < 0:
+                continue
+            queue = queues[self.incoming[at][seat]]
+            if queue is not None and queue.tokens:
+                moves = self._reads(at, local, seat, queue.first)
+                if moves:
+                    self.used.add(AT_ONCE)
+                    return list(moves)
+        return None
+
+    def _isolated_moves(self, config: GlobalState) -> list[Transition]:
+        """Return the moves of a client that is looked at alone: see `_drop_isolated`."""
+        if config[2] and not self.seen_roles:
+            queues = config[1]
+            for at, (actors, _, shared) in enumerate(self.companies):
+                for queue in shared:
+                    if queues[queue] is not None:
+                        break
+                else:
+                    state = self._state(config, at)
+                    if state not in self.alone:
+                        moves = self._moves(config, actors)
+                        if moves:
+                            self.alone.add(state)
+                            return moves
+        return []
+
+    def _state(self, config: GlobalState, company: int) -> Any:
+        """Return what a client is in, and what waits for it and of it."""
+        of_actors, of_queues = self.company_of[company]
+        return self.cast.actors[self.companies[company][0][0]].role, of_actors(config[0]), of_queues(config[1])
+
+    def _moves(self, config: GlobalState, only: tuple[int, ...] | None = None) -> list[Transition]:
+        """Return every move of the actors, or of some of them."""
+        locals_, queues, _ = config
+        found: list[Transition] = []
+        connected = set()
+        for at in only if only is not None else range(len(locals_)):
+            local = locals_[at]
+            if local == NOT_STARTED:
+                actor = self.cast.actors[at]
+                if actor.group not in connected and self._is_first_of(actor, at):
+                    connected.add(actor.group)
+                    found.extend(self._connections(config, at))
+                continue
+            if local == DEAD:
+                continue
+            if at in self.others:
+                found.extend(self._move(at, ("others",), way) for way in self.others[at](local))
+            own = self.own_moves[at].get(local)
+            if own is None:
+                own = self.own_moves[at][local] = self._own(at, local)
+            for seat, incoming in own[0]:
+                queue = queues[incoming]
+                if queue is not None and queue.tokens:
+                    found.extend(self._reads(at, local, seat, queue.first))
+            found.extend(own[1])
+        return found
+
+    def _reads(self, at: int, local: int, seat: int, token: Any) -> tuple[Transition, ...]:
+        """Return what an actor may make of the first thing that waits for it from a seat; nothing if it takes none."""
+        key = (at, local, seat, token)
+        found = self.readings.get(key)
+        if found is None:
+            given: Input = ("read", seat, token)
+            ways = self.cast.actors[at].part.after(local, given)
+            found = self.readings[key] = tuple([self._move(at, given, way) for way in ways])
+        return found
+
+    def _own(self, at: int, local: int) -> _Own:
+        """Return the seats that an actor may read from, with their queues, and the moves that it makes unasked."""
+        actor = self.cast.actors[at]
+        part = actor.part
+        rest = part.rest(local)
+        if rest.over is not None:
+            return (), ()
+        open_ = tuple((seat, incoming) for seat, (_, incoming) in enumerate(actor.queues) if seat not in rest.closed)
+        found: list[Transition] = []
+        for question, message in rest.questions:
+            given: Input = ("answer", question, message)
+            found.extend(self._move(at, given, way) for way in part.after(local, given))
+        for timer in rest.timers:
+            given = ("ring", timer)
+            for way in part.after(local, given):
+                if actor.group >= 0 and any(hit.kind == "unanswered" for hit in way.outcome.hits):
+                    continue  # it ends as if it died
+                found.append(self._move(at, given, way))
+        if actor.group >= 0:
+            found.append(Transition(at, ("die",), None, fair=False))
+        return open_, tuple(found)
+
+    def _move(self, at: int, given: Input, way: Successor) -> Transition:
+        """Return a move with all that follows from it."""
+        actor = self.cast.actors[at]
+        outcome = way.outcome
+        works: list[tuple[int, int, Any]] = []
+        if given[0] == "read":
+            works.append((_POP, actor.queues[given[1]][1], None))
+            if type(given[2]) is tuple and outcome.event.startswith("reads"):
+                self.read.add((self._peer(actor, given[1]), given[2][0], actor.role))
+        for effect in outcome.out:
+            outgoing, incoming = actor.queues[effect.seat]
+            if type(effect) is Sent:
+                works.append((_PUT, outgoing, effect.token))
+                self.sent.add((actor.role, effect.token[0], self._peer(actor, effect.seat)))
+            elif type(effect) is Closed:
+                works.append((_PUT, outgoing, f"{LOST}{effect.why}"))
+                works.append((_SHUT, incoming, actor.role))
+        over = actor.part.rest(way.local).over
+        if over is not None:
+            works.extend((_SHUT, incoming, actor.role) for _, incoming in actor.queues)
+        faulty = bool(outcome.fault) or (given[0] == "ring" and not given[1].meant)
+        return Transition(
+            at, given, way, (), tuple(works), faulty, fair=not faulty, loud=bool(outcome.hits) or over == ""
+        )  # fmt: skip
+
+    def _is_first_of(self, actor: ProcessInstance, at: int) -> bool:
+        return not any(other.group == actor.group for other in self.cast.actors[:at])
+
+    def _connections(self, config: GlobalState, at: int) -> Iterator[Transition]:
+        """Yield the ways in which a client connects: its own roles start, those it shares admit it, it starts."""
+        group = self.cast.actors[at].group
+        members = [index for index, actor in enumerate(self.cast.actors) if actor.group == group]
+        asked: list[list[Transition]] = []
+        for index in reversed(members):
+            actor = self.cast.actors[index]
+            for seat, (other, theirs) in enumerate(actor.peers):
+                shared = self.cast.actors[other]
+                local = config[0][other]
+                is_asked = shared.group < 0 and seat < len(actor.part.outline.connects)
+                if is_asked and local >= 0 and shared.part.rest(local).over is None:
+                    ways = shared.part.after(local, ("connect", theirs))
+                    asked.append([self._move(other, ("connect", theirs), way) for way in ways])
+            asked.append([self._move(index, ("start",), way) for way in actor.part.after(-1, ("start",))])
+        for combined in product(*asked):
+            yield Transition(
+                at, ("connects",), None, combined,
+                fair=all(one.fair for one in combined), loud=any(one.loud for one in combined),
+            )  # fmt: skip
+
+    def done(self, config: GlobalState, move: Transition) -> GlobalState:
+        """Return the configuration after a move."""
+        locals_ = list(config[0])
+        queues = list(config[1])
+        faulty = config[2]
+        if move.next is not None:
+            faulty = self._apply(locals_, queues, move, faulty) or faulty
+        elif move.others:
+            for one in move.others:
+                faulty = self._apply(locals_, queues, one, faulty) or faulty
+            self._shut_out(locals_, queues, move)
+        else:  # it dies
+            faulty = True
+            locals_[move.actor] = DEAD
+            for outgoing, incoming in self.cast.actors[move.actor].queues:
+                queue = queues[outgoing]
+                if queue is not None:
+                    queues[outgoing] = queue.then(f"{LOST}died")
+                queues[incoming] = None
+        return tuple(locals_), tuple(queues), faulty
+
+    def _shut_out(self, locals_: list[int], queues: list[Queue], move: Transition) -> None:
+        """Close the connections of a client that has just come to who is over: nobody is there any more."""
+        group = self.cast.actors[move.actor].group
+        for actor in self.cast.actors:
+            if actor.group != group:
+                continue
+            for seat, (other, _) in enumerate(actor.peers):
+                outgoing, incoming = actor.queues[seat]
+                if self._is_over(locals_[other], other):
+                    queue = queues[incoming]
+                    if queue is not None:
+                        queues[incoming] = queue.then(f"{LOST}door")
+                    queues[outgoing] = None
+
+    def _is_over(self, local: int, at: int) -> bool:
+        return local in self.cast.actors[at].part.over
+
+    def _apply(self, locals_: list[int], queues: list[Queue], move: Transition, faulty: bool) -> bool:
+        assert move.next is not None, "it leads somewhere"
+        locals_[move.actor] = move.next.local
+        for what, at, about in move.works:
+            queue = queues[at]
+            if queue is None:
+                continue
+            if what == _PUT:
+                queues[at] = queue.then(about)
+            elif what == _POP:
+                queues[at] = queue.rest
+            else:
+                if not faulty and queue.messages:
+                    self.unread.update((one[0], about) for one in queue.tokens if type(one) is tuple)
+                queues[at] = None
+        return move.faulty
+
+    def _peer(self, actor: ProcessInstance, seat: int) -> str:
+        return self.cast.actors[actor.peers[seat][0]].role
+
+    def _drop_isolated(self, config: GlobalState) -> GlobalState:
+        """Take a client out that nobody shared hears or speaks to any more, once it was looked at in that state.
+
+        What it does from then on is its own affair, so it is looked at once. Only in runs in which something went
+        wrong: of the others it is asked how the clients come to their ends together.
+        """
+        queues = config[1]
+        for at, (_, _, shared) in enumerate(self.companies):
+            for queue in shared:
+                if queues[queue] is not None:
+                    break
+            else:
+                config = self._once(config, at)
+        return config
+
+    def _once(self, config: GlobalState, company: int) -> GlobalState:
+        """Take a client out that is by itself now, if it was looked at in that state: see `_isolated_moves`."""
+        locals_, queues, _ = config
+        actors, theirs, _ = self.companies[company]
+        for at in actors:
+            if locals_[at] not in _ABSENT:
+                break
+        else:
+            return config
+        if self._state(config, company) not in self.alone:
+            return config
+        self.used.add(BY_ITSELF)
+        placed, left = list(locals_), list(queues)
+        for at in actors:
+            placed[at] = DEAD
+        for queue in theirs:
+            left[queue] = None
+        return tuple(placed), tuple(left), True
+
+    # -- alike -------------------------------------------------------------------------------------------------------
+
+    def sorted(self, config: GlobalState) -> tuple[GlobalState, tuple[int, ...]]:
+        """Return the configuration that stands for all that differ only in which client is which, and the order."""
+        if len(self.orders) <= 1:
+            return config, self.no_moves
+        self.used.add(ALIKE)
+        locals_, queues, faulty = config
+        number = self.queue_numbers
+        keys = []
+        for group, of_actors, of_queues in self.bundled:
+            own, theirs = of_actors(locals_), of_queues(queues)
+            key = self.keys.get((own, theirs))
+            if key is None:
+                numbers = [number.setdefault(queue, len(number)) for queue in theirs]
+                key = self.keys[own, theirs] = [*(own if type(own) is tuple else (own,)), *numbers]
+            keys.append((key, group))
+        keys.sort()
+        before = None
+        for key, _ in keys:
+            if key == before:  # two clients are in the same state: either may come first
+                wanted = [key for key, _ in keys]
+                of = {group: key for key, group in keys}
+                orders = [order for order in self.orders if [of[group] for group in order.members] == wanted]
+                break
+            before = key
+        else:
+            orders = self.orders_by[tuple([group for _, group in keys])]
+        best: Any = None
+        for order in orders:
+            if order.is_same:
+                placed = locals_
+            else:
+                placed = tuple([locals_[source] for source in order.actors])
+                if order.shared:
+                    changed = list(placed)
+                    for at, part, seats in order.shared:
+                        changed[at] = part.rename(locals_[order.actors[at]], seats)
+                    placed = tuple(changed)
+            if best is None or placed < best[0]:
+                best = (placed, order)
+        placed, order = best
+        if order.is_same:
+            return config, order.groups
+        return (placed, tuple([queues[at] for at in order.queues]), faulty), order.groups
+
+    # -- traces ------------------------------------------------------------------------------------------------------
+
+    def moves_to(self, number: int) -> tuple[list[tuple[int, Transition, list[int]]], list[int]]:
+        """Return the moves that lead to a configuration, each with the configuration before and who is who there."""
+        chain = []
+        while number >= 0:
+            parent, move, order = self.parents[number]
+            chain.append((parent, move, order))
+            number = parent
+        who = list(range(self.cast.groups))
+        found = []
+        for parent, move, order in reversed(chain):
+            if move is not None:
+                found.append((parent, move, who))
+                who = [who[group] for group in order]
+        return found, who

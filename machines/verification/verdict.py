@@ -1,0 +1,145 @@
+"""What an exploration finds and says: steps of a trace, findings with the shortest one, and the verdict.
+
+| code | says |
+|---|---|
+| A500 | nothing can happen any more, but somebody waits |
+| A501 | a peer that keeps to the protocol sends what the other may not get |
+| A502 | the same, because a clock rang while an answer was under way |
+| A503 | a message is taken for another |
+| A504 | a message is sent, and never read in any run |
+| A505 | a client is left without an end |
+| A506 | a session fails, whatever the data |
+| A507 | from here no way leads to the end |
+| A508 | a property of the spec does not hold |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from machines.problems import Place, Problem
+
+PROVED: Final = "proved"
+REFUTED: Final = "refuted"
+UNDETERMINED: Final = "undetermined"
+State = Literal["proved", "refuted", "undetermined"]
+
+
+@dataclass(frozen=True, slots=True)
+class TraceStep:
+    """One step of a trace: who does what, what it sends because of that, and where it is then.
+
+    ``kind`` is one of: connects, reads, decides, rings, dies, misbehaves. ``peer`` is whose message was read, or who
+    connects; ``message`` what was read or decided, ``taken`` what it is read as, if as another. ``sent`` are
+    (receiver, message); ``closed`` whose connections it closes.
+    """
+
+    who: str
+    kind: Literal["connects", "reads", "decides", "rings", "dies", "misbehaves"]
+    peer: str
+    message: str
+    does: str
+    sent: tuple[tuple[str, str], ...]
+    closed: tuple[str, ...]
+    where: str
+    taken: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.who}: {self.does}"
+        if self.sent:
+            text += "; sends " + ", ".join(f"{message} to {to}" for to, message in _gathered(self.sent))
+        if self.closed:
+            text += f"; closes {', '.join(self.closed)}"
+        return f"{text}; then {self.where}"
+
+
+def _gathered(sent: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for to, message in sent:
+        if found and found[-1][1] == message:
+            found[-1] = (f"{found[-1][0]} and {to}", message)
+        else:
+            found.append((to, message))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fault of a protocol, with the shortest trace to it.
+
+    ``confirmed`` is None until the trace has been replayed against the real sessions (`machines.verification.counterexamples.replay`);
+    then it says whether they did as the trace has it.
+    """
+
+    code: str
+    text: str
+    clients: int
+    trace: tuple[TraceStep, ...]
+    hint: str = ""
+    place: Place | None = None
+    confirmed: bool | None = field(default=None, compare=False)
+    others: tuple[tuple[TraceStep, ...], ...] = field(default=(), compare=False, repr=False)  # other ways to it
+
+    def problem(self, otherwise: Place) -> Problem:
+        """Return the finding as a problem of its spec; ``otherwise`` is the place of one that has none."""
+        return Problem(self.place or otherwise, self.code, self.text, self.hint)
+
+    @property
+    def sure(self) -> str:
+        """How many clients it takes, and whether a replay did the same."""
+        state = {None: "possible", True: "confirmed by a replay", False: "possible: a replay went another way"}
+        many = "1 client" if self.clients == 1 else f"{self.clients} clients"
+        return f"{many}; {state[self.confirmed]}" if self.trace else many
+
+    def lines(self) -> list[str]:
+        """Return the finding for people, its trace numbered."""
+        where = f"{self.place}: " if self.place is not None else ""
+        head = f"{where}{self.code} {self.text} ({self.sure})"
+        told = [head] + ([f"    {self.hint}"] if self.hint else [])
+        return told + [f"    {at:>3} {step}" for at, step in enumerate(self.trace, start=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an exploration came to.
+
+    ``clients`` are the numbers of clients that were tried, ``queue`` how many messages may wait for one peer, and
+    ``configurations`` how many there were for each number of clients. ``beyond`` says why nothing is known beyond a
+    bound; it is empty if the bounds were never met. ``assumed`` is what the proof rests on. ``reduced`` names the
+    reductions by which not every configuration had to be looked at.
+    """
+
+    clients: tuple[int, ...]
+    queue: int
+    configurations: tuple[int, ...]
+    findings: tuple[Finding, ...] = ()
+    beyond: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    reduced: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> State:
+        """Refuted if something was found; else proved, but only if no bound was met."""
+        if self.findings:
+            return REFUTED
+        return UNDETERMINED if self.beyond else PROVED
+
+    def summary(self) -> list[str]:
+        """Return the verdict in a line, and what it rests on, a line each."""
+        *some, last = map(str, self.clients)
+        many = f"{', '.join(some)} and {last} clients" if some else f"{last} client{'s' if last != '1' else ''}"
+        bound = f"with {many} and at most {self.queue} messages waiting for a peer"
+        return [
+            f"{self.state} {bound}: {sum(self.configurations)} configurations",
+            *([f"reduced: {'; '.join(self.reduced)}"] if self.reduced else []),
+            *[f"unknown: {text}" for text in self.beyond],
+            *[f"assumed: {text}" for text in self.assumed],
+            *[f"note: {text}" for text in self.notes],
+        ]
+
+    def lines(self) -> list[str]:
+        """Return the verdict for people: what was found, with its traces, and `summary`."""
+        return [line for finding in self.findings for line in finding.lines()] + self.summary()

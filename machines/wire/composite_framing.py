@@ -1,0 +1,330 @@
+r"""Frames made of parts: lines, counted bytes, lines up to a mark, repetitions; cut as whoever hears the peer expects.
+
+    - line: "*${count}"        a line like this; its holes are counts for the parts behind it; no value
+    - line                     a line, as a text
+    - bytes: size              so many bytes, as a text
+    - until: "."               lines up to this one, which is stuffed within them; one text, its lines joined by \n
+    - repeat: count            so many times the parts under ``of``; a list
+      of: […]
+
+The value of a frame is that of its only part that has one, else the list of them. The same parts write it again: a
+count is what the part behind it has. What is no frame is a line, the text that stands on it.
+
+A frame whose first part is a pattern is taken if the first line is like it. One that begins otherwise is taken
+whatever comes. Which frames there are is asked anew for each message, when its first bytes are looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import Any
+
+from machines.messages.shapes import Mismatch, shown
+from machines.model import CompositeFrame, FrameBytes, FrameLine, FramePart, FrameRepeat, FrameUntil, Wire
+from machines.wire.framing import FrameError
+
+_Step = Generator[None, None, Any]
+_LINE_ENDS = {"lf": b"\n", "crlf": b"\r\n"}
+_COUNT = "(0|[1-9][0-9]{0,9})"
+
+
+class Cut(bytes):
+    """A whole frame: as long as what it took; ``value`` is what it says, ``why`` is why it says nothing, if so."""
+
+    frame: CompositeFrame
+    value: Any
+    why: str
+
+    def __new__(cls, size: int, frame: CompositeFrame, value: Any, why: str = "") -> Cut:
+        """Make one of a size, in bytes."""
+        found = super().__new__(cls, size)
+        found.frame = frame
+        found.value = value
+        found.why = why
+        return found
+
+
+def opens_with_pattern(frame: CompositeFrame) -> bool:
+    """Whether the first line tells if it is this frame."""
+    return isinstance(frame[0], FrameLine) and frame[0].pattern is not None
+
+
+def has_value(part: FramePart) -> bool:
+    """Whether a part says something; a line with a pattern only counts."""
+    return not (isinstance(part, FrameLine) and part.pattern is not None)
+
+
+def _matcher(pattern: tuple[str, ...]) -> Callable[[bytes], dict[str, int] | None]:
+    """Return what reads the counts of a line; ``pattern`` has literals at even places, names of counts at odd ones."""
+    names = pattern[1::2]
+    # Digits and what is not one never run into each other, so this takes linear time.
+    found = re.compile("".join(re.escape(part) if not index % 2 else _COUNT for index, part in enumerate(pattern)))
+
+    def match(line: bytes) -> dict[str, int] | None:
+        hit = found.fullmatch(line.decode("latin-1"))
+        return None if hit is None else dict(zip(names, map(int, hit.groups()), strict=True))
+
+    return match
+
+
+class PartsFramer:
+    """Cuts lines and frames. The limits hold for a whole frame: bytes, and how many parts it has."""
+
+    __slots__ = ("_bad", "_buffer", "_bytes_max", "_counts", "_error", "_first", "_matchers", "_parts_max", "_running",
+                 "_scanned", "_size", "_wire")  # fmt: skip
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self._bytes_max = wire.message_bytes_max
+        self._parts_max = wire.parts_max
+        self._buffer = bytearray()
+        self._scanned = 0  # no newline stands before it
+        self._size = 0  # bytes taken of the present frame
+        self._counts = 0  # parts of it
+        self._bad = ""  # why it cannot be what it seems
+        self._first = True  # whether its first line is still to come
+        self._running: _Step | None = None
+        self._matchers: dict[tuple[str, ...], Callable[[bytes], dict[str, int] | None]] = {}
+        self._error: FrameError | None = None
+
+    @property
+    def waiting(self) -> int:
+        """Count the bytes that are not part of a frame taken out."""
+        return len(self._buffer) + self._size
+
+    @property
+    def partial(self) -> bool:
+        """Say whether a message has begun that is not whole."""
+        return self.waiting > 0
+
+    def feed(self, chunk: bytes) -> None:
+        """Take in bytes; see `machines.wire.framing.Framer.feed`."""
+        if self._error is None:
+            self._buffer += chunk
+
+    def try_single_message(self, chunk: bytes) -> bytes | None:
+        """Return None: what a chunk is, only who hears the peer can tell."""
+        return None
+
+    def next(self, frames: Sequence[CompositeFrame] = ()) -> bytes | None:
+        """Return the next line or frame, or None if more bytes are needed.
+
+        Raises:
+            FrameError: it is too long, has too many parts, or a line within it is not like its pattern.
+        """
+        if self._error is not None:
+            raise self._error
+        if self._running is None or self._first:
+            if not self._buffer:
+                return None
+            self._running = self._message(frames)
+        try:
+            next(self._running)
+        except StopIteration as done:
+            self._running = None
+            self._first = True
+            self._size = self._counts = 0
+            self._bad = ""
+            payload: bytes = done.value
+            return payload
+        except FrameError as error:
+            self._error = error
+            self._running = None
+            self._buffer = bytearray()
+            self._size = 0
+            raise
+        return None
+
+    def finish(self) -> bytes | None:
+        """Return a last line without its end; a frame that has begun is never whole."""
+        if self._first and self._buffer:
+            line = bytes(self._buffer)
+            self._buffer.clear()
+            self._scanned = 0
+            return line
+        return None
+
+    def wrap(self, payload: bytes) -> bytes:
+        """Return the bytes of one line."""
+        return payload + _LINE_ENDS[self._wire.line_end]
+
+    # -- cutting -----------------------------------------------------------------------------------------------------
+
+    def _message(self, frames: Sequence[CompositeFrame]) -> _Step:
+        whole = next((frame for frame in frames if not opens_with_pattern(frame)), None)
+        if whole is not None:
+            self._first = False
+            value = yield from self._parts(whole, {})
+            return Cut(self._size, whole, value, self._bad)
+        while True:
+            line = yield from self._line()
+            if line:
+                break
+            self._size = 0  # an empty line between messages is nothing
+        self._first = False
+        for frame in frames:
+            opening = frame[0]
+            assert isinstance(opening, FrameLine), "the others begin whatever comes"
+            names = self._match(opening, line)
+            if names is not None:
+                value = yield from self._parts(frame[1:], names)
+                return Cut(self._size, frame, value, self._bad)
+        return line
+
+    def _match(self, part: FrameLine, line: bytes) -> dict[str, int] | None:
+        assert part.pattern is not None, "only a pattern is matched"
+        if part.pattern not in self._matchers:
+            self._matchers[part.pattern] = _matcher(part.pattern)
+        return self._matchers[part.pattern](line)
+
+    def _parts(self, parts: Sequence[FramePart], names: Mapping[str, int]) -> _Step:
+        found: list[Any] = []
+        counts = dict(names)
+        for part in parts:
+            self._counts += 1
+            if self._counts > self._parts_max:
+                raise FrameError(f"a message has more than {self._parts_max} parts")
+            match part:
+                case FrameLine(None):
+                    found.append(self._text((yield from self._line())))
+                case FrameLine():
+                    line = yield from self._line()
+                    counted = self._match(part, line)
+                    if counted is None:
+                        raise FrameError(f"a line like {written(part)} is wanted, not {line[:40]!r}")
+                    counts.update(counted)
+                case FrameBytes(size):
+                    found.append(self._text((yield from self._bytes(size if isinstance(size, int) else counts[size]))))
+                case FrameUntil(mark):
+                    found.append((yield from self._until(mark.encode())))
+                case FrameRepeat(count, inner):
+                    items = []
+                    for _ in range(count if isinstance(count, int) else counts[count]):
+                        items.append((yield from self._parts(inner, counts)))
+                    found.append(items)
+        return found[0] if len(found) == 1 else found
+
+    def _line(self) -> _Step:
+        while True:
+            newline = self._buffer.find(b"\n", self._scanned)
+            if newline >= 0:
+                line = bytes(self._buffer[:newline])
+                self._took(newline + 1)
+                return line[:-1] if line.endswith(b"\r") else line
+            self._scanned = len(self._buffer)
+            self._check(self._scanned)
+            yield
+
+    def _bytes(self, size: int) -> _Step:
+        self._check(size)
+        while len(self._buffer) < size:
+            yield
+        found = bytes(self._buffer[:size])
+        self._took(size)
+        return found
+
+    def _until(self, mark: bytes) -> _Step:
+        lines: list[bytes] = []
+        while True:
+            line = yield from self._line()
+            if line == mark:
+                return self._text(b"\n".join(lines))
+            lines.append(line.removeprefix(mark))
+
+    def _took(self, size: int) -> None:
+        self._check(size)
+        self._size += size
+        del self._buffer[:size]
+        self._scanned = 0
+
+    def _check(self, more: int) -> None:
+        if self._size + more > self._bytes_max:
+            raise FrameError(f"a message is longer than {self._bytes_max} bytes")
+
+    def _text(self, raw: bytes) -> str:
+        try:
+            return raw.decode()
+        except UnicodeDecodeError as error:
+            self._bad = f"not UTF-8: {error.reason}"
+            return ""
+
+
+def written(part: FrameLine) -> str:
+    """Return a line's pattern as a spec has it."""
+    return repr("".join(text if not index % 2 else f"${{{text}}}" for index, text in enumerate(part.pattern or ())))
+
+
+# -- writing ---------------------------------------------------------------------------------------------------------
+
+
+def packer(frame: CompositeFrame, wire: Wire) -> Callable[[Any], bytes]:
+    """Return what writes the value of a message as a frame.
+
+    What it returns raises Mismatch for a value that the frame cannot carry: no text where bytes or a line stand, a
+    text of another length than a count already written, a line end within a line.
+    """
+    end = _LINE_ENDS[wire.line_end]
+
+    def pack(value: Any) -> bytes:
+        return b"".join(_written(frame, value, {}, end))
+
+    return pack
+
+
+def _written(parts: Sequence[FramePart], value: Any, counts: dict[str, int], end: bytes) -> Iterator[bytes]:
+    saying = [part for part in parts if has_value(part)]
+    given: Sequence[Any] = [value] if len(saying) == 1 else value
+    if not isinstance(given, list | tuple) or len(given) != len(saying):
+        raise Mismatch((), f"a list of {len(saying)} for a frame", shown(value))
+    texts: list[Any] = []
+    for part, item in zip(saying, given, strict=True):
+        if isinstance(part, FrameRepeat):
+            if not isinstance(item, list | tuple):
+                raise Mismatch((), "a list for a repetition", shown(item))
+            _count(part.count, len(item), counts)
+            texts.append(item)
+        else:
+            raw = _encoded(item)
+            if isinstance(part, FrameBytes):
+                _count(part.size, len(raw), counts)
+            elif isinstance(part, FrameLine) and (b"\n" in raw or b"\r" in raw):
+                raise Mismatch((), "a text without a line end", shown(item))
+            texts.append(raw)
+    coming = iter(texts)
+    for part in parts:
+        match part:
+            case FrameLine(pattern) if pattern is not None:
+                pieces = (text if not index % 2 else str(counts[text]) for index, text in enumerate(pattern))
+                yield "".join(pieces).encode() + end
+            case FrameLine():
+                yield next(coming) + end
+            case FrameBytes():
+                yield next(coming)
+            case FrameUntil(mark):
+                yield from _stuffed(next(coming), mark.encode(), end)
+            case FrameRepeat(_, inner):
+                for item in next(coming):
+                    yield from _written(inner, item, dict(counts), end)
+
+
+def _stuffed(raw: bytes, mark: bytes, end: bytes) -> Iterator[bytes]:
+    if raw:
+        for line in raw.replace(b"\r\n", b"\n").split(b"\n"):
+            yield (mark if line.startswith(mark) else b"") + line + end
+    yield mark + end
+
+
+def _count(named: int | str, count: int, counts: dict[str, int]) -> None:
+    wanted = counts.setdefault(named, count) if isinstance(named, str) else named
+    if wanted != count:
+        raise Mismatch((), f"{wanted} of them for a frame", str(count))
+
+
+def _encoded(value: Any) -> bytes:
+    if not isinstance(value, str):
+        raise Mismatch((), "a text for a frame", shown(value))
+    try:
+        return value.encode()
+    except UnicodeEncodeError:
+        raise Mismatch((), "a text without lone surrogates", shown(value)) from None

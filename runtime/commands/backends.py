@@ -1,0 +1,142 @@
+"""What ``play``, ``serve`` and ``join`` share: the event loop, the journal, and how a run ends."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+from anyio.abc import TaskStatus
+
+from machines.loader import find, shipped
+from machines.model import Spec
+from runtime.cli import program_version
+from runtime.commands.exit_codes import CommandError
+from runtime.commands.options import Backend
+from runtime.commands.output import note
+from runtime.journal import FORMAT, LIMIT_MIB, Head, Journal, JournalError, open_journal
+from runtime.replay import spec_hash
+
+Result = TypeVar("Result")
+
+
+def run(function: Callable[[], Awaitable[Result]], backend: Backend) -> Result:
+    """Run an asynchronous function on an event loop and return what it returns.
+
+    Ctrl-C and SIGTERM cancel it, so that connections are closed in good order; a second one does not wait for that.
+
+    Raises:
+        CommandError: the loop's package is not installed.
+        KeyboardInterrupt: it was ended by a signal.
+    """
+    if backend != "asyncio" and find_spec(backend) is None:
+        raise CommandError(f"--backend {backend} needs the package {backend}: pip install 'accord[{backend}]'")
+    options = {"use_uvloop": True} if backend == "uvloop" else {}
+    return anyio.run(
+        partial(_interruptible, function), backend="trio" if backend == "trio" else "asyncio", backend_options=options
+    )
+
+
+async def _interruptible(function: Callable[[], Awaitable[Result]]) -> Result:
+    if threading.current_thread() is not threading.main_thread():  # where Python allows no signal handlers
+        return await function()
+    outcome: list[Result] = []
+    failed: Exception | None = None
+    async with anyio.create_task_group() as tasks:
+
+        async def listen(*, task_status: TaskStatus[None]) -> None:
+            with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+                task_status.started()
+                async for _ in signals:
+                    tasks.cancel_scope.cancel()
+                    return
+
+        await tasks.start(listen)
+        try:
+            outcome.append(await function())
+        except Exception as error:
+            failed = error  # Raised again outside the task group, which would wrap it in a group of one.
+        tasks.cancel_scope.cancel()
+    if failed is not None:
+        raise failed
+    if not outcome:
+        raise KeyboardInterrupt
+    return outcome[0]
+
+
+@contextmanager
+def journal(
+    where: Path | None,
+    off: bool,
+    limit_mib: int = LIMIT_MIB,
+    *,
+    name: str,
+    spec: Spec,
+    role: str,
+    seed: int,
+    settings: Mapping[str, str],
+    rules: Sequence[str],
+    backend: Backend,
+    my: Mapping[str, Any] | None = None,
+) -> Iterator[Journal | None]:
+    """Open the journal of a run, and close it with its last line however the run ends; None if it is ``off``.
+
+    ``name`` is the spec's name or path as given, ``where`` as for `runtime.journal.open_journal`.
+
+    Raises:
+        CommandError: a journal is asked for, and none; or one of less than a MiB.
+        JournalError: the journal asked for cannot be made.
+    """
+    if off and where is not None:
+        raise CommandError("--journal and --no-journal exclude one another: leave one of them out")
+    if limit_mib < 1:
+        raise CommandError(f"--journal-limit {limit_mib} is less than 1 MiB: --no-journal keeps none")
+    if off:
+        yield None
+        return
+    head = Head(
+        journal=FORMAT,
+        accord=program_version(),
+        protocol=spec.protocol,
+        # A path must lead to the spec from wherever the journal is replayed.
+        spec=name if name in shipped() else str(find(name).resolve()),
+        sha256=spec_hash(name),
+        role=role,
+        seed=seed,
+        settings=dict(settings),
+        my=dict(my or {}),
+        rules=list(rules),
+        backend=backend,
+    )
+    try:
+        made = open_journal(where, head, limit_bytes=limit_mib << 20)
+    except JournalError as error:
+        if where is not None:
+            raise
+        # Nobody asked for this one; a read-only home is no reason not to play.
+        note(f"this run keeps no journal: {error}")
+        yield None
+        return
+    try:
+        yield made
+    except KeyboardInterrupt:
+        made.close()
+        if made.path.exists():  # a run that had not begun leaves none
+            note(f"journal {made.path}")
+        raise
+    finally:
+        made.close()
+        if made.cut is not None and not logging.getLogger("accord.journal").isEnabledFor(logging.WARNING):
+            note(f"the journal has no end: {made.cut}")  # the log was not to say so
+
+
+def journal_path(made: Journal | None) -> str | None:
+    """Return a journal's path for a result, or None if there is none."""
+    return str(made.path) if made is not None else None

@@ -1,0 +1,315 @@
+"""Who takes part in a run in one process: which roles, how many players, of which kind, under which names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from string import ascii_lowercase
+from typing import Any
+
+from machines.messages.shapes import Mismatch
+from machines.messages.types import compile_type
+from machines.model import (
+    Accept,
+    Attribute,
+    Binary,
+    Binding,
+    Branch,
+    Constant,
+    Expression,
+    Let,
+    Name,
+    Role,
+    Send,
+    Spec,
+    State,
+    Step,
+    Type,
+)
+from machines.parser.settings import apply_settings
+from machines.values import Range
+from runtime.commands.exit_codes import CommandError
+from runtime.players.base import check_kind, default_kind
+
+PERSON_SECONDS = 300.0
+PLAYERS_MAX = 100  # In one process; each has its own connections, tasks and thread.
+
+
+@dataclass(frozen=True, slots=True)
+class MatchSetup:
+    """Who plays. ``kinds`` and ``names`` have an item a player, in the order in which they join.
+
+    ``server`` is the role whose session is the game; ``listeners`` are all roles that listen, it included. ``spec`` has
+    its seats narrowed to the players who come, and ``settings`` says how.
+    """
+
+    spec: Spec
+    settings: Mapping[str, str]
+    server: str
+    listeners: tuple[str, ...]
+    client: str
+    kinds: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+def cast(
+    spec: Spec, settings: Mapping[str, str], players: int | None, kinds: Sequence[str], role: str | None
+) -> MatchSetup:
+    """Return who plays a spec.
+
+    ``players`` None stands for as few as the game needs, or as many as there are ``kinds``. The players for whom no
+    kind is given are of the game's own choice. ``role`` is the role to play, if several connect.
+
+    With a person among them there is time to think; see `relax_time_limits`.
+
+    Raises:
+        CommandError: the spec has no role for players or none that takes them in, or does not play with so many.
+        PlayerKindError: there is no such player.
+    """
+    listeners = spec.listeners()
+    connecting = tuple(name for name in spec.connects if name not in listeners)
+    if not connecting or not listeners:
+        raise CommandError(f"{spec.protocol} has no role that connects to one that listens, so nobody can play it")
+    client = role or connecting[0]
+    if client not in connecting:
+        raise CommandError(f"the role {client!r} is none that connects: there is {', '.join(connecting)}")
+    accepting = [name for name in listeners if not spec.roles[name].machines["main"].parameters]
+    server = next((name for name in accepting if name in spec.connects[client]), listeners[0])
+    seats = seats_of(spec, spec.roles[server])
+    count = players if players is not None else max(len(kinds), seats.low if seats is not None else 2, 1)
+    if players is not None and not 1 <= players <= PLAYERS_MAX:
+        raise CommandError(f"--players {players} is not within 1..{PLAYERS_MAX}")
+    if seats is not None and seats.low > PLAYERS_MAX:
+        raise CommandError(
+            f"{spec.protocol} is played by {seats.low} or more: its seats are {seats.low}..{seats.high}, and one "
+            f"process has {PLAYERS_MAX} players at most"
+        )
+    if count > PLAYERS_MAX:
+        raise CommandError(f"{len(kinds)} kinds of player are given, and one process has {PLAYERS_MAX} at most")
+    if seats is not None and count not in seats:
+        raise CommandError(f"{spec.protocol} is played by {seats.low} to {seats.high}, not by {count}")
+    if len(kinds) > count:
+        raise CommandError(f"{len(kinds)} kinds of player are given for {count} players")
+    default = default_kind(spec)
+    chosen = (*kinds, *[default] * (count - len(kinds)))
+    for kind in dict.fromkeys(chosen):
+        check_kind(kind, spec)
+    chosen_settings = {**settings, **fix_seats(spec, spec.roles[server], count)}
+    if "human" in chosen:
+        chosen_settings |= relax_time_limits(spec, client, settings)
+    return MatchSetup(
+        spec=apply_settings(spec, chosen_settings),
+        settings=chosen_settings,
+        server=server,
+        listeners=listeners,
+        client=client,
+        kinds=chosen,
+        names=tuple(names(spec, spec.roles[client], count)),
+    )
+
+
+def seats_of(spec: Spec, server: Role) -> Range | None:
+    """Return how many may sit down, over all ``accept`` of the server's main machine; None if any number may."""
+    ranges = [_range(spec, accept.seats) for accept in _accepts(server) if accept.seats is not None]
+    known = [found for found in ranges if found is not None]
+    if not known:
+        return None
+    return Range(min(found.low for found in known), max(found.high for found in known))
+
+
+def fix_seats(spec: Spec, server: Role, count: int) -> dict[str, str]:
+    """Return the settings, as text, with which nobody waits for more than ``count`` players.
+
+    A range in ``seats: seats`` becomes ``count..count``, the upper end in ``seats: 5..most`` becomes ``count`` unless
+    that is below the lower one. Nothing is narrowed that is no setting.
+    """
+    found: dict[str, str] = {}
+    too_low: set[str] = set()
+    for accept in _accepts(server):
+        match accept.seats:
+            case Name(name) if name in spec.settings:
+                found[name] = f"{count}..{count}" if spec.settings[name].kind == "range" else str(count)
+            case Binary("..", low, Name(name)) if name in spec.settings:
+                least = _number(spec, low)
+                if least is not None and least <= count:
+                    found[name] = str(count)
+                else:
+                    too_low.add(name)  # another window may begin with fewer, but this one would be left without a range
+            case _:
+                pass
+    return {name: value for name, value in found.items() if name not in too_low}
+
+
+def relax_time_limits(spec: Spec, client: str, given: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings, as text, that give a person time: limits of a program's few seconds are too short.
+
+    Those are the settings that limit a question to the player, or a call in which there is one, and another role's
+    wait for an answer to one. The player is the client's, and that of the roles with a session for each connection
+    that it connects to. None that is ``given`` already, and none that is long enough.
+    """
+    deciding = [client, *(name for name in spec.connects[client] if spec.roles[name].machines["main"].parameters)]
+    asking = {name: _asking(spec.roles[name]) for name in deciding}
+    answers = {
+        message for states in asking.values() for state in states if state.ask for message in state.answers.receive
+    }
+    found: dict[str, str] = {}
+    for role in sorted(spec.roles.values(), key=lambda role: role.name not in deciding):
+        for state in _parts(role, State):
+            # The wait of another role is longer than the question, as it has to hold the journey there and back.
+            seconds, text = (PERSON_SECONDS, "5 min") if role.name in deciding else (PERSON_SECONDS + 60, "6 min")
+            asked = state in asking.get(role.name, ()) or not answers.isdisjoint(state.answers.receive)
+            match state.within:
+                case Name(name) if asked and name in spec.settings and name not in given:
+                    setting = spec.settings[name]
+                    if setting.kind == "duration" and setting.value < seconds:
+                        found[name] = text
+                case _:
+                    pass
+    return found
+
+
+def _asking(role: Role) -> list[State]:
+    """Return the states of a role that ask its player, or call a machine in which it is asked."""
+    machines: set[str] = set()
+    while True:
+        states = {
+            name: [
+                state
+                for state in machine.states.values()
+                if state.ask is not None or (state.run is not None and state.run.path in machines)
+            ]
+            for name, machine in role.machines.items()
+        }
+        grown = {name for name, found in states.items() if found}
+        if grown == machines:
+            return [state for found in states.values() for state in found]
+        machines = grown
+
+
+def _accepts(server: Role) -> Iterator[Accept]:
+    for state in server.machines["main"].states.values():
+        if state.accept is not None:
+            yield state.accept
+
+
+def _range(spec: Spec, seats: Expression | None) -> Range | None:
+    match seats:
+        case Name(name) if name in spec.settings:
+            value = spec.settings[name].value
+            if isinstance(value, Range):
+                return value
+            # A number of seats may be filled again and again: a lobby of tables. Then any number may come.
+            return None
+        case Binary("..", low, high):
+            least, most = _number(spec, low), _number(spec, high)
+            return Range(least, most) if least is not None and most is not None else None
+        case _:
+            return None
+
+
+def _number(spec: Spec, expression: Expression) -> int | None:
+    match expression:
+        case Constant(int() as value) if not isinstance(value, bool):
+            return value
+        case Name(name) if name in spec.settings and spec.settings[name].kind == "int":
+            number: int = spec.settings[name].value
+            return number
+        case _:
+            return None
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+
+def names(spec: Spec, client: Role, count: int) -> list[str]:
+    """Return names for players: player1, player2, …; playera, playerb, … if the spec wants letters alone.
+
+    What it wants are the types of the holes in which the client sends ``my.name``.
+    """
+    shapes = [compile_type(wanted, spec.types) for wanted in _name_types(spec, client)]
+
+    def fits(name: str) -> bool:
+        try:
+            for shape in shapes:
+                shape.freeze(name)
+        except Mismatch:
+            return False
+        return True
+
+    numbered = [f"player{index + 1}" for index in range(count)]
+    lettered = [f"player{_letters(index)}" for index in range(count)]
+    short = [_letters(index) for index in range(count)]
+    for family in (numbered, lettered, short):
+        if all(map(fits, family)):
+            return family
+    return numbered  # The client will say which message they do not fit.
+
+
+def _letters(index: int) -> str:
+    """Return a, b, …, z, aa, ab, … for 0, 1, …"""
+    text = ""
+    index += 1
+    while index:
+        index, letter = divmod(index - 1, 26)
+        text = ascii_lowercase[letter] + text
+    return text
+
+
+def check_name(name: str, spec: Spec, client: Role) -> None:
+    """Make sure that every message in which a client sends its own name can carry this one.
+
+    Raises:
+        CommandError: one cannot; the text says which, and what a name has to be.
+    """
+    for holder in (*_parts(client, State), *_parts(client, Branch)):
+        aliases: set[str] = set()  # what is the name for certain: bound just before, in the same steps
+        for step in holder.steps:
+            if isinstance(step, Let):
+                for binding in step.bindings:
+                    (aliases.add if _is_my_name(binding.value, aliases) else aliases.discard)(binding.target)
+            for message, hole_type in _name_holes(spec, step, aliases):
+                try:
+                    compile_type(hole_type, spec.types).freeze(name)
+                except Mismatch as error:
+                    raise CommandError(f"--name {name!r} does not fit {message}: {error}") from None
+
+
+def _name_types(spec: Spec, client: Role) -> Iterator[Type]:
+    aliases = {binding.target for binding in _parts(client, Binding) if _is_my_name(binding.value, frozenset())}
+    for _, hole_type in _name_holes(spec, client, aliases):
+        yield hole_type
+
+
+def _name_holes(spec: Spec, part: Role | Step, aliases: set[str]) -> Iterator[tuple[str, Type]]:
+    """Yield the messages in which a part sends its client's name, or what has it, and the type of the hole."""
+    for send in _parts(part, Send):
+        for call in send.messages:
+            if call.path in spec.messages:
+                for hole, argument in zip(spec.messages[call.path].holes, call.arguments or (), strict=False):
+                    if _is_my_name(argument, aliases):
+                        yield call.path, hole.type
+
+
+def _is_my_name(expression: Expression, aliases: frozenset[str] | set[str]) -> bool:
+    match expression:
+        case Attribute(Name("my"), "name"):
+            return True
+        case Name(name):
+            return name in aliases
+        case _:
+            return False
+
+
+def _parts(value: Any, kind: type[Any]) -> Iterator[Any]:
+    """Yield everything of a kind within a part of a spec, in file order."""
+    if isinstance(value, kind):
+        yield value
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _parts(item, kind)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _parts(item, kind)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _parts(getattr(value, field.name), kind)

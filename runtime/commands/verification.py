@@ -1,0 +1,192 @@
+"""What ``accord check`` and ``accord diff`` say of an exploration."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from machines.effects import Ask
+from machines.loader import rules_modules
+from machines.model import Spec
+from machines.problems import Problem
+from machines.verification import verify as exploring
+from machines.verification.contracts import PromiseError, promises_for
+from machines.verification.verdict import Finding, TraceStep, Verdict
+from runtime.commands.exit_codes import CommandError
+
+if TYPE_CHECKING:  # what most checks never need is imported where it is: replays, runs that show a problem, players
+    from machines.verification.counterexamples.replay import Decide
+    from machines.verification.counterexamples.witness import Witnesses
+
+Traces = Literal["first", "all", "none"]
+CLIENTS = max(exploring.CLIENTS)
+QUEUE = exploring.QUEUE
+LIMIT = exploring.CONFIGURATIONS_MAX
+CLIENTS_MAX = 4  # with five no protocol that ships is through in a minute
+QUEUE_MAX = 8
+GARBAGE = 1_000_000  # objects made before Python looks for garbage among them: some 100 MB of them
+
+Clients = Annotated[int, Parameter(help=f"Try 1 to so many clients, up to {CLIENTS_MAX}; 0 looks at each role alone.")]
+Queue = Annotated[int, Parameter(help="How many messages may wait for one peer.")]
+Limit = Annotated[int, Parameter(help="How many configurations to look at, for each number of clients.")]
+
+
+TracesOption = Annotated[
+    Traces,
+    Parameter(
+        name="--traces",
+        help="Which problems of one role a run shows: the first of each code, all of them, or none.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How far to look, and which problems of one role to look for a run of."""
+
+    clients: int = CLIENTS
+    queue: int = QUEUE
+    limit: int = LIMIT
+    traces: Traces = "first"
+
+    def __post_init__(self) -> None:
+        for name, value, low, high in (
+            ("clients", self.clients, 0, CLIENTS_MAX),
+            ("queue", self.queue, 1, QUEUE_MAX),
+            ("limit", self.limit, 1, 10_000_000),
+        ):
+            if not low <= value <= high:
+                raise CommandError(f"--{name} {value} is not within {low}..{high}")
+
+
+@contextmanager
+def seldom_collected() -> Iterator[None]:
+    """Let Python look for garbage less often: an exploration makes much that stays, which it would look through anew
+    each time. A third of the time went there.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(GARBAGE)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+def explored(spec: Spec, rules: list[str], bounds: Bounds) -> Verdict:
+    """Return the verdict on a spec without problems.
+
+    Raises:
+        CommandError: a module of its rules promises what is no promise.
+    """
+    modules = rules_modules(spec, rules)
+    try:
+        promises = promises_for(spec, modules)
+    except PromiseError as error:
+        raise CommandError(str(error)) from None
+    with seldom_collected():
+        found = exploring.verify(
+            spec, promises, clients=range(1, bounds.clients + 1), queue=bounds.queue, most=bounds.limit
+        )
+    if not found.findings:
+        return found
+    from machines.verification.counterexamples.replay import confirmed
+
+    return confirmed(found, spec, modules, decider(spec))
+
+
+def shown_runs(spec: Spec, rules: list[str], problems: list[Problem], bounds: Bounds) -> Witnesses:
+    """Return runs that show the problems of one role: of each, or of the first of each code.
+
+    Raises:
+        CommandError: a module of its rules promises what is no promise.
+    """
+    from machines.verification.counterexamples import witness
+
+    if bounds.traces == "none" or not bounds.clients:
+        return witness.Witnesses({})
+    first: dict[str, Problem] = {}
+    for problem in problems:
+        if problem.spot is not None:
+            first.setdefault(problem.code, problem)
+    chosen = [one for one in problems if bounds.traces == "all" or one is first.get(one.code)]
+    if not any(one.spot is not None for one in chosen):
+        return witness.Witnesses({})
+    modules = rules_modules(spec, rules)
+    try:
+        promises = promises_for(spec, modules)
+    except PromiseError as error:
+        raise CommandError(str(error)) from None
+    most = min(bounds.limit, witness.CONFIGURATIONS_MAX)
+    with seldom_collected():
+        found = witness.find_witnesses(
+            spec, promises, chosen, beside=problems, clients=range(1, bounds.clients + 1), most=most
+        )
+        return witness.replay(found, spec, modules, decider(spec), problems)
+
+
+def decider(spec: Spec) -> Decide:
+    """Return who decides in a replay: the game's own strategies, one after the other; nobody if it has none."""
+    from runtime.players.base import companions
+
+    strategies = [one for module in companions(spec, "players") for one in module.PLAYERS.values()]
+
+    def decide(role: str, ask: Ask, attempt: int) -> Any:
+        if not strategies:
+            return None
+        strategy = strategies[attempt % len(strategies)]("ann", attempt)
+        try:
+            answer = getattr(strategy, ask.question)(*[value for _, value in ask.arguments])
+        except Exception:  # a strategy may be for another role, or of another mind: the replay goes without it
+            return None
+        return answer if isinstance(answer, tuple) and len(answer) == 2 else None
+
+    return decide
+
+
+def shown(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as JSON."""
+    return {
+        "verdict": verdict.state,
+        "clients": list(verdict.clients),
+        "queue": verdict.queue,
+        "configurations": list(verdict.configurations),
+        "reduced": list(verdict.reduced),
+        "findings": [_finding(finding) for finding in verdict.findings],
+        "unknown": list(verdict.beyond),
+        "assumed": list(verdict.assumed),
+        "notes": list(verdict.notes),
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "text": finding.text,
+        "hint": finding.hint,
+        "file": finding.place.file if finding.place is not None else None,
+        "line": finding.place.line if finding.place is not None else None,
+        "column": finding.place.column if finding.place is not None else None,
+        "clients": finding.clients,
+        "confirmed": finding.confirmed,
+        "trace": [shown_step(step) for step in finding.trace],
+    }
+
+
+def shown_step(step: TraceStep) -> dict[str, Any]:
+    """Return a step of a trace as JSON."""
+    return {
+        "who": step.who,
+        "kind": step.kind,
+        "peer": step.peer,
+        "message": step.message,
+        "taken": step.taken,
+        "does": step.does,
+        "sent": [{"to": to, "message": message} for to, message in step.sent],
+        "closed": list(step.closed),
+        "where": step.where,
+    }

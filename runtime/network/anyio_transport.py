@@ -1,0 +1,298 @@
+"""Byte streams over any anyio stream: a reader task and a writer task for each connection.
+
+This is what trio runs on, and the in-memory pairs of the tests; on asyncio it is there to be compared with.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from socket import socket
+from typing import Any
+
+import anyio
+from anyio.abc import ByteStream, SocketAttribute, SocketListener, SocketStream, TaskGroup
+from anyio.lowlevel import RunVar
+
+from runtime.network.transport import (
+    FLUSH_SECONDS,
+    LINGER_SECONDS,
+    READ_BYTES,
+    TURN_BYTES,
+    UNSENT_BYTES_MAX,
+    Connection,
+    address_name,
+    on_asyncio,
+    reason,
+    send_at_once,
+)
+
+log = logging.getLogger("accord.network")
+
+ACCEPT_AGAIN_SECONDS = 0.1  # After a failure to accept, usually because all file descriptors are in use.
+_LOST = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
+
+# Whoever has more than a turn's worth to hand over holds this for one turn of the loop each time; it is fair.
+_turn_of: RunVar[anyio.Lock] = RunVar("the turn of one connection")
+
+
+def _turn() -> anyio.Lock:
+    """Return what the running loop's connections take turns with."""
+    turn = _turn_of.get(None)
+    if turn is None:
+        turn = anyio.Lock()
+        _turn_of.set(turn)
+    return turn
+
+
+class TaskConnection:
+    """A `runtime.network.transport.Connection` over an anyio stream; `run` must run in a task for as long as it lives.
+
+    ``raw`` is the stream's own socket, where it may be written to past the stream: see `send`.
+    """
+
+    def __init__(self, stream: ByteStream, name: str, raw: socket | None = None) -> None:
+        self.name = name
+        self._stream = stream
+        self._raw = raw
+        self._on_bytes: Callable[[bytes], None] | None = None
+        self._on_end: Callable[[str], None] | None = None
+        self._on_closed: Callable[[], None] | None = None
+        self._started = anyio.Event()
+        self._resumed: anyio.Event | None = None  # set while paused
+        self._unsent = bytearray()
+        self._sending = 0
+        self._more: anyio.Event | None = None  # what the writer waits for
+        self._closing = False
+        self._at_end = False  # the other end sends no more
+        self._broken = False  # nothing can be sent any more
+        self._why = ""
+        # Shielded: the last bytes go out although everything around is being cancelled. The owner always closes.
+        self._scope = anyio.CancelScope(shield=True)
+
+    # -- what the owner calls ----------------------------------------------------------------------------------------
+
+    def start(
+        self, on_bytes: Callable[[bytes], None], on_end: Callable[[str], None], on_closed: Callable[[], None]
+    ) -> None:
+        """Begin to read."""
+        assert self._on_closed is None, "a connection starts once"
+        self._on_bytes, self._on_end, self._on_closed = on_bytes, on_end, on_closed
+        self._started.set()
+
+    def send(self, data: bytes) -> None:
+        """Send, at once if the socket takes it, else as soon as the writer task runs."""
+        if self._closing or self._broken:
+            return
+        if self._raw is not None and not self._unsent and not self._sending:
+            # Waking the writer for each message would cost 25 us, half of all that a move costs on trio.
+            with suppress(OSError):  # it is full, or lost: the writer will find out which
+                data = data[self._raw.send(data) :]
+            if not data:
+                return
+        self._unsent += data
+        unsent = len(self._unsent) + self._sending
+        if unsent > UNSENT_BYTES_MAX:
+            self._broken = True
+            self._why = f"it does not read: {unsent} bytes wait for it"
+            self._scope.cancel()
+        elif self._more is not None:
+            self._more.set()
+
+    def close_after_flush(self) -> None:
+        """Close in good order."""
+        if not self._closing:
+            self._close()
+            self._scope.deadline = min(self._scope.deadline, anyio.current_time() + FLUSH_SECONDS)
+
+    def abort(self) -> None:
+        """Close at once."""
+        self._close()
+        self._scope.cancel()
+
+    def pause(self) -> None:
+        """Read no more."""
+        if self._resumed is None and not self._closing:
+            self._resumed = anyio.Event()
+
+    def resume(self) -> None:
+        """Read again."""
+        if self._resumed is not None:
+            self._resumed.set()
+            self._resumed = None
+
+    def _close(self) -> None:
+        self._closing = True
+        self._on_bytes = self._on_end = None
+        self.resume()
+        self._started.set()
+        if self._more is not None:
+            self._more.set()
+
+    # -- the tasks ---------------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Read and write until both are through or the stream is lost, then release it."""
+        with self._scope:
+            try:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._write, name=f"write to {self.name}")
+                    await self._read()
+            finally:
+                await anyio.aclose_forcefully(self._stream)
+        self._ended(self._why)
+        if self._on_closed is not None:
+            self._on_closed()
+
+    async def _read(self) -> None:
+        await self._started.wait()
+        while True:
+            while self._resumed is not None:
+                await self._resumed.wait()
+            try:
+                chunk = await self._receive()
+            except anyio.EndOfStream:
+                break
+            except _LOST as error:
+                self._broken = True
+                self._why = self._why or _why(error)
+                break
+            while self._resumed is not None:  # paused while this chunk was waited for
+                await self._resumed.wait()
+            if len(chunk) > TURN_BYTES:
+                await self._hand_over_in_turns(chunk)
+            elif self._on_bytes is not None:
+                self._on_bytes(chunk)
+        self._at_end = True
+        if not self._broken:
+            self._ended("")
+        elif self._more is not None:
+            self._more.set()
+
+    async def _hand_over_in_turns(self, chunk: bytes) -> None:
+        turn = _turn()
+        begin = 0
+        while begin < len(chunk) and self._on_bytes is not None:
+            async with turn:  # to get it takes a turn of the loop, even if nobody else wants it
+                # Closed or paused while it was waited for?
+                if self._on_bytes is not None and self._resumed is None:
+                    self._on_bytes(chunk[begin : begin + TURN_BYTES])
+                    begin += TURN_BYTES
+            while self._resumed is not None:
+                await self._resumed.wait()
+
+    async def _receive(self) -> bytes:
+        raw = self._raw
+        if raw is None:
+            return await self._stream.receive(READ_BYTES)
+        # The stream would first try in vain, as nearly always nothing is there yet.
+        while True:
+            await anyio.wait_readable(raw)
+            try:
+                chunk = raw.recv(READ_BYTES)
+            except BlockingIOError:
+                continue
+            if not chunk:
+                raise anyio.EndOfStream
+            return chunk
+
+    async def _write(self) -> None:
+        while not self._broken:
+            if self._unsent:
+                # Handed over whole: whatever comes meanwhile is the next piece.
+                data, self._unsent = self._unsent, bytearray()
+                self._sending = len(data)
+                try:
+                    await self._stream.send(bytes(data))
+                except _LOST as error:
+                    # The reader goes on: what the other end sent before it went is still to be read.
+                    self._broken = True
+                    self._why = self._why or _why(error)
+                self._sending = 0
+            elif self._closing:
+                await self._end_writing()
+                return
+            else:
+                self._more = anyio.Event()
+                await self._more.wait()
+                self._more = None
+
+    async def _end_writing(self) -> None:
+        if self._at_end:
+            return
+        self._scope.deadline = anyio.current_time() + LINGER_SECONDS
+        try:
+            await self._stream.send_eof()
+        except _LOST:
+            self._scope.cancel()
+
+    def _ended(self, why: str) -> None:
+        if self._on_end is not None:
+            on_end, self._on_end, self._on_bytes = self._on_end, None, None
+            on_end(why)
+
+
+def _why(error: BaseException) -> str:
+    return reason(error) if error.__cause__ is not None or isinstance(error, OSError) else "the connection broke"
+
+
+def _over(stream: SocketStream) -> TaskConnection:
+    raw = stream.extra(SocketAttribute.raw_socket, None)
+    send_at_once(raw)
+    # asyncio's transports may hold bytes back, which bytes written past them would overtake; trio has nothing between.
+    own = None if on_asyncio() else raw
+    return TaskConnection(stream, address_name(stream.extra(SocketAttribute.remote_address, None)), own)
+
+
+async def open_task_connection(host: str, port: int, tasks: TaskGroup) -> Connection:
+    """Connect, in anyio's way.
+
+    Raises:
+        OSError: it cannot be done.
+    """
+    connection = _over(await anyio.connect_tcp(host, port))
+    tasks.start_soon(connection.run, name=f"connection to {connection.name}")
+    return connection
+
+
+class TaskListener:
+    """A `runtime.network.transport.Listener` over anyio's listeners, one for each address."""
+
+    def __init__(self, bound: Sequence[Any], tasks: TaskGroup) -> None:
+        self.port: int = bound[0].extra(SocketAttribute.local_port)
+        self._bound: Sequence[SocketListener] = bound
+        self._tasks = tasks
+        self._scopes: list[anyio.CancelScope] = []
+
+    async def serve(self, on_connection: Callable[[Connection], None]) -> None:
+        """Begin to hand over connections."""
+        for listener in self._bound:
+            scope = anyio.CancelScope()
+            self._scopes.append(scope)
+            self._tasks.start_soon(self._accept, listener, on_connection, scope, name=f"accept on {self.port}")
+
+    async def close(self) -> None:
+        """Give up the port."""
+        for scope in self._scopes:
+            scope.cancel()
+        with anyio.CancelScope(shield=True):
+            for listener in self._bound:
+                await anyio.aclose_forcefully(listener)
+
+    async def _accept(
+        self, listener: SocketListener, on_connection: Callable[[Connection], None], scope: anyio.CancelScope
+    ) -> None:
+        with scope:
+            while True:
+                try:
+                    stream = await listener.accept()
+                except anyio.ClosedResourceError:
+                    return
+                except (OSError, anyio.BrokenResourceError) as error:
+                    log.warning("a connection could not be accepted: %s", _why(error))
+                    await anyio.sleep(ACCEPT_AGAIN_SECONDS)
+                    continue
+                connection = _over(stream)
+                self._tasks.start_soon(connection.run, name=f"connection from {connection.name}")
+                on_connection(connection)

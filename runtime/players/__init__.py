@@ -1,0 +1,1 @@
+"""Who decides: one interface, a file for each kind of player."""

@@ -1,0 +1,57 @@
+"""A player whose every answer is bytes that are no message, in the framing of its protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from machines.model import FrameBytes, FrameLine, FramePart, FrameRepeat, FrameUntil, Spec
+from machines.wire.composite_framing import opens_with_pattern
+from runtime.players.base import Arguments, RawAnswer
+
+# Neither JSON nor, for framings that cut by lines, more than one message. The length framing reads the first four bytes
+# as a size of half a gigabyte.
+NO_JSON: Final = b"!}{no JSON\n"
+NO_TEXT: Final = b"\xff"  # no UTF-8 has it, so no line and no frame with it is a message, whatever a spec lists
+
+
+class MalformedPlayer:
+    """Answers every question with what no message is like: no JSON, or where messages are lines of text, no UTF-8."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+
+    async def decide(
+        self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
+    ) -> RawAnswer:
+        """Return the bytes; whole, where a frame is expected, so that nobody waits for the rest of it."""
+        if self._spec.wire.framing != "text":
+            return RawAnswer(NO_JSON)
+        end = b"\r\n" if self._spec.wire.line_end == "crlf" else b"\n"
+        # Who listens for a frame that has no first line of its own takes all bytes for it; else a line is a message.
+        frames = (self._spec.frames[name] for name in messages if name in self._spec.frames)
+        whole = next((frame for frame in frames if not opens_with_pattern(frame)), None)
+        return RawAnswer(NO_TEXT + end if whole is None else b"".join(garbled(whole, end)))
+
+    def heard(self, message: str, holes: dict[str, object]) -> None:
+        """Nothing is noted."""
+
+
+def garbled(parts: Iterable[FramePart], end: bytes) -> list[bytes]:
+    """Return the parts of a frame with bytes that are no text, up to a line that may not be any; ``end`` ends lines."""
+    found: list[bytes] = []
+    for part in parts:
+        match part:
+            case FrameLine(pattern):
+                found.append(NO_TEXT + end)
+                if pattern is not None:  # it is not that line, and so a message by itself
+                    return found
+            case FrameBytes(int(size)):
+                found.append(NO_TEXT * size)
+            case FrameUntil(mark):
+                found += [NO_TEXT + end, mark.encode() + end]
+            case FrameRepeat(int(count), inner):
+                found += garbled(inner, end) * count
+            case _:  # a count comes from a line of a pattern, behind which nothing is written here
+                return found
+    return found

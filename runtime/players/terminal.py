@@ -1,0 +1,344 @@
+"""A player that is a person at the terminal.
+
+If the spec's game has a view (``rules.views.<module>.shown(message, holes)``) the person sees what comes as the game
+shows it, and if it can list the legal answers (``rules.players.<module>.choices(question, arguments)``) they are
+explained, in pages, narrowed by words, and picked by number. Without those the person fills in the holes of a message
+one by one, each with its type explained, checked, and asked for again. What a person must know of the game before the
+first question (``rules.views.<module>.EXPLANATION``) is said once, and again for ``help``.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, TextIO
+
+import anyio
+import anyio.to_thread
+import msgspec
+
+from machines.messages.bodies import compile_message
+from machines.messages.types import Mismatch, compile_type
+from machines.model import Field, Named, Pattern, Scalar, Spec
+from machines.values import plain
+from runtime.players.base import Arguments, DecisionError, companions
+from runtime.terminal_text import escape_control_characters
+
+HELP = """\
+  a number        takes the choice of that number
+  Enter           shows the next page, or takes the only one that is left
+  words           show the choices that have all of them; then all is the way back to all choices
+  help, quit      say this again, leave the game
+"""
+PAGE = 20  # Choices shown at a time: with the board above, what a terminal of 24 + 20 lines holds.
+
+
+class LeftError(DecisionError):
+    """The person has left: said so, or ended the terminal's input."""
+
+
+class Terminal:
+    """Where a person is asked: lines in, text out. Waiting for a line can be cancelled, and no line is lost by that.
+
+    ``read`` blocks until there is a line and returns it, or the empty text at the end; it is called in a thread of its
+    own. With ``interactive``, what was typed before a question was shown is not taken as its answer.
+    """
+
+    def __init__(self, read: Callable[[], str], write: Callable[[str], object], *, interactive: bool) -> None:
+        self.lock = anyio.Lock()  # One question at a time, if several persons share the terminal.
+        self.write = write
+        self._read = read
+        self._interactive = interactive
+        self._lines: deque[str] = deque()
+        self._ended = False
+        self._changed = threading.Condition()
+        self._reader: threading.Thread | None = None
+
+    def forget_typed_ahead(self) -> None:
+        """Drop the lines nobody asked for; they are kept where the input is a file or a pipe."""
+        if self._interactive:
+            with self._changed:
+                self._lines.clear()
+
+    async def line(self) -> str:
+        """Return the next line without its end.
+
+        Raises:
+            LeftError: the input has ended: Ctrl-D, or the end of a file.
+        """
+        if self._reader is None:
+            # A daemon, because nothing can wake it from reading a terminal.
+            self._reader = threading.Thread(target=self._read_on, name="terminal", daemon=True)
+            self._reader.start()
+        given_up = threading.Event()
+
+        def wait() -> None:
+            with self._changed:
+                self._changed.wait_for(lambda: self._lines or self._ended or given_up.is_set())
+
+        try:
+            await anyio.to_thread.run_sync(wait, abandon_on_cancel=True)
+        finally:
+            given_up.set()
+            with self._changed:
+                self._changed.notify_all()
+        # Taken here, not in the thread, so that a line that comes as the wait is cancelled stays for the next.
+        with self._changed:
+            if self._lines:
+                return self._lines.popleft()
+        raise LeftError("the terminal's input has ended")
+
+    def _read_on(self) -> None:
+        while True:
+            try:
+                text = self._read()
+            except (OSError, ValueError):  # ValueError: the stream was closed
+                text = ""
+            with self._changed:
+                if text:
+                    self._lines.append(text.rstrip("\r\n"))
+                else:
+                    self._ended = True
+                self._changed.notify_all()
+            if not text:
+                return
+
+
+_own: Terminal | None = None
+
+
+def own_terminal() -> Terminal:
+    """Return the terminal of this process: standard input and standard error; standard output is for results."""
+    global _own
+    if _own is None:
+        _own = Terminal(_line_reader(sys.stdin), _writer(sys.stderr), interactive=sys.stdin.isatty())
+    return _own
+
+
+def _line_reader(stream: TextIO) -> Callable[[], str]:
+    """Return a function that reads a line from the stream's file itself.
+
+    Python's buffered reader holds a lock while it waits; a daemon thread in it would abort the interpreter's exit.
+    """
+    descriptor = stream.fileno()
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    waiting: deque[str] = deque()
+    partial = ""
+
+    def read() -> str:
+        nonlocal partial
+        while not waiting:
+            chunk = os.read(descriptor, 4096)
+            if not chunk:
+                rest, partial = partial, ""
+                return rest
+            *whole, partial = (partial + decoder.decode(chunk)).split("\n")
+            waiting.extend(line + "\n" for line in whole)
+        return waiting.popleft()
+
+    return read
+
+
+def _writer(stream: TextIO) -> Callable[[str], object]:
+    def write(text: str) -> None:
+        stream.write(escape_control_characters(text))
+        stream.flush()
+
+    return write
+
+
+class TerminalPlayer:
+    """A person called ``name`` who plays a client of the spec at a terminal."""
+
+    def __init__(self, spec: Spec, name: str, terminal: Terminal) -> None:
+        self._spec = spec
+        self._name = name
+        self._terminal = terminal
+        self._views = [module.shown for module in companions(spec, "views") if hasattr(module, "shown")]
+        self._choices = [module.choices for module in companions(spec, "players") if hasattr(module, "choices")]
+        views = companions(spec, "views")
+        self._explained = "".join(
+            f"{module.EXPLANATION.rstrip()}\n" for module in views if hasattr(module, "EXPLANATION")
+        )
+        self._explain = bool(self._explained)
+        self._overtaken = ""
+        self._left = ""
+
+    async def decide(
+        self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
+    ) -> Any:
+        """Ask the person; see `runtime.players.base.Player.decide`.
+
+        Raises:
+            LeftError: the person has left the game; from then on at once.
+        """
+        async with self._terminal.lock:
+            if self._left:
+                raise LeftError(self._left)
+            self._tell_overtaken()
+            self._terminal.forget_typed_ahead()
+            if self._explain:
+                self._say(f"\n{self._explained}")
+                self._explain = False
+            limit = f" ({seconds:g} s)" if seconds is not None else ""
+            self._say(f"\n{self._name}, {question}{limit}\n")
+            try:
+                for choices in self._choices:
+                    listed = _listed(choices, question, dict(arguments))
+                    if listed:
+                        return await self._pick(listed)
+                return await self._fill_in(arguments, messages)
+            except LeftError as left:
+                self._say("\n")  # What says that the person left begins a line of its own.
+                self._left = f"{self._name} left the game ({left})"
+                raise LeftError(self._left) from None
+            except anyio.get_cancelled_exc_class():
+                # Told when the game goes on: if it does not, as after Ctrl-C, there is nothing to be late for.
+                self._say("\n")
+                self._overtaken = question
+                raise
+
+    def heard(self, message: str, holes: dict[str, Any]) -> None:
+        """Show what came; the board where the game has a view of it."""
+        self._tell_overtaken()
+        if not self._show(message, holes):
+            told = ", ".join(f"{name} {_brief(value)}" for name, value in holes.items())
+            self._say(f"{self._name} is told {message}{': ' + told if told else ''}\n")
+
+    def _tell_overtaken(self) -> None:
+        if self._overtaken:
+            self._say(f"(too late: the question {self._overtaken} is closed)\n")
+            self._overtaken = ""
+
+    def _say(self, text: str) -> None:
+        self._terminal.write(text)
+
+    def _show(self, message: str, holes: dict[str, Any]) -> bool:
+        for shown in self._views:
+            text = shown(message, holes)
+            if text:
+                self._say(text.rstrip("\n") + "\n")
+                return True
+        return False
+
+    async def _pick(self, choices: Sequence[tuple[str, Any]]) -> Any:
+        """Show the choices a page at a time and return the answer of the one picked."""
+        numbered = list(enumerate(choices, start=1))
+        listed, page, shows = numbered, 0, True
+        while True:
+            pages = -(-len(listed) // PAGE)
+            if shows:
+                for number, (told, _) in listed[page * PAGE : (page + 1) * PAGE]:
+                    self._say(f"{number:>5}  {told}\n")
+            only = listed is not numbered and len(listed) == 1
+            self._say(_prompt(only=only, page=(page + 1) % pages + 1, pages=pages, all_shown=listed is numbered))
+            text = (await self._terminal.line()).strip()
+            shows = False
+            if text.isdecimal():
+                if 1 <= int(text) <= len(numbered):
+                    return numbered[int(text) - 1][1][1]
+                self._say(f"there is no {text}: there are 1 to {len(numbered)}\n")
+            elif not text and only:
+                return listed[0][1][1]
+            elif not text:
+                page, shows = (page + 1) % pages, True
+            elif self._obeyed(text, [told for told, _ in choices]):
+                pass
+            elif text.lower() == "all":
+                listed, page, shows = numbered, 0, True
+            else:
+                found = [item for item in numbered if all(word in item[1][0].lower() for word in text.lower().split())]
+                if found:
+                    listed, page, shows = found, 0, True
+                else:
+                    self._say(f"none has {text!r}\n")
+
+    def _obeyed(self, text: str, meant: Sequence[str] = ()) -> bool:
+        """Do what ``help`` and ``quit`` ask for and return True, unless the word is one of those ``meant``.
+
+        Raises:
+            LeftError: it was ``quit``.
+        """
+        word = text.strip().lower()
+        if word in map(str.lower, meant):
+            return False
+        if word == "quit":
+            raise LeftError("quit")
+        if word == "help":
+            self._say(self._explained + HELP)
+        return word == "help"
+
+    async def _fill_in(self, arguments: Arguments, messages: tuple[str, ...]) -> Any:
+        """Have a message chosen and its holes filled in."""
+        for name, value in arguments:
+            self._say(f"  {name}: {_brief(value)}\n")
+        name = messages[0]
+        if len(messages) > 1:
+            name = await self._pick([(message, message) for message in messages])
+        message = self._spec.messages[name]
+        shape = compile_message(message, self._spec.types)
+        given = dict(arguments)
+        while True:
+            holes = {hole.name: await self._fill(hole, given) for hole in message.holes}
+            try:
+                shape.build([holes[hole] for hole in shape.holes])
+            except Mismatch as mismatch:  # each fits its hole, but a text may hold what ends it in the message
+                self._say(f"{name} cannot be written so: {mismatch}\n")
+            else:
+                return name, holes
+
+    async def _fill(self, hole: Field, given: dict[str, Any]) -> Any:
+        types = self._spec.types
+        # A declared type is explained by what it stands for, not by its name.
+        wanted = types[hole.type.name].type if isinstance(hole.type, Named) else hole.type
+        shape = compile_type(wanted, types)
+        offered = [given[hole.name]] if hole.name in given else [hole.default] if hole.optional else []
+        enter = f" [Enter: {_brief(offered[0])}]" if offered else ""
+        texts_first = isinstance(wanted, Pattern) or wanted == Scalar("string")
+        while True:
+            self._say(f"{hole.name}, {shape.describe()}{enter}: ")
+            text = await self._terminal.line()
+            if offered and not text.strip():
+                return offered[0]
+            wrong: Mismatch | None = None
+            for value in _readings(text, texts_first=texts_first):
+                try:
+                    return shape.freeze(value)
+                except Mismatch as mismatch:
+                    wrong = wrong or mismatch
+            # Only now: where any text will do, these are texts too.
+            if not self._obeyed(text):
+                self._say(f"that is not it: {wrong}\n")
+
+
+def _prompt(*, only: bool, page: int, pages: int, all_shown: bool) -> str:
+    """Return what stands before the cursor; ``page`` is the one that Enter shows."""
+    enter = ", Enter for this one" if only else f", Enter for page {page} of {pages}" if pages > 1 else ""
+    return f"number{enter}, words to look for{'' if all_shown else ', all'}, help: "
+
+
+def _listed(choices: Callable[..., Any], question: str, arguments: dict[str, Any]) -> Sequence[tuple[str, Any]]:
+    """Return the game's legal answers; none if it does not know the question."""
+    try:
+        listed: Sequence[tuple[str, Any]] = choices(question, arguments)
+    except ValueError:
+        return ()
+    return listed
+
+
+def _readings(text: str, *, texts_first: bool) -> list[Any]:
+    """Return what a line may mean: the text itself, or the JSON value it is; the likelier first."""
+    try:
+        value = msgspec.json.decode(text.encode("utf-8", "surrogateescape"))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return [text]
+    return [text, value] if texts_first else [value, text]
+
+
+def _brief(value: Any) -> str:
+    text = value if isinstance(value, str) else msgspec.json.encode(plain(value)).decode()
+    return text if len(text) <= 120 else text[:117] + "..."

@@ -1,0 +1,439 @@
+"""A protocol tried by hand: every role of a spec in one process, without a socket, and a clock that a person moves.
+
+A *party* is one program: the role that listens, or one client. It runs a session of its role as the spec has it, or is
+played by hand: then a person sends its messages. Bytes cross at once; time passes on demand.
+
+The same choices lead to the same run, so going back is doing all but the last of them again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any, Final
+
+from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Received, Send
+from machines.engine.session import Program, Session
+from machines.messages.shapes import Mismatch
+from machines.model import Spec
+from machines.problems import near
+from runtime.journal import Kind
+from runtime.players.base import derived_seed
+from runtime.playground.message_input import ChoiceError, Filler, written
+from runtime.playground.stubs import RuleStubs
+from runtime.terminal_text import escape_control_characters
+
+PARTIES_MAX: Final = 100
+CROSSINGS_MAX: Final = 10_000  # messages that follow on one choice, without anybody waiting for the person
+RINGS_MAX: Final = 10_000  # clocks that ring in one choice
+SECONDS_MAX: Final = 1e9
+SHOWN_MAX: Final = 200  # characters of a message that are shown
+
+_RUNG: Final = {".timeout": "its time is up", ".after": "an 'after' is due", ".every": "an 'every' is due"}
+_RINGING: Final = re.compile("|".join(map(re.escape, _RUNG)))
+
+Tell = Callable[[str, str], None]
+"""``(kind, line)``: what has happened, for a person. The kinds: sent, heard, asked, note, warning, closed, ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One input of a session and what it led to, as a journal has it; ``order`` counts those of all sessions."""
+
+    order: int
+    kind: Kind
+    now: float
+    took: Sequence[tuple[str, str, str, str]]
+    out: Sequence[Effect]
+    more: Mapping[str, Any]
+
+
+@dataclass(eq=False)
+class ManualParticipant:
+    """One program: its session, or None if a person plays it. ``links`` are its connections, by its own seats."""
+
+    name: str
+    role: str
+    session: Session | None
+    number: int = 0  # among those of its role
+    links: dict[int, tuple[ManualParticipant, int]] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)  # who sits or sat at each seat
+    asked: dict[int, Ask] = field(default_factory=dict)
+    inputs: list[Input] = field(default_factory=list)
+    over: bool = False
+
+    @property
+    def open(self) -> dict[int, ManualParticipant]:
+        """The parties at the other ends, by seat."""
+        return {seat: other for seat, (other, _) in self.links.items()}
+
+    def met(self, seat: int) -> str:
+        """Return who sits there, for people."""
+        return self.names.get(seat, f"peer {seat}")
+
+    def link(self, seat: int, other: ManualParticipant, there: int) -> None:
+        """Connect a seat with one of another party."""
+        self.links[seat], other.links[there] = (other, there), (self, seat)
+        self.names[seat], other.names[there] = other.name, self.name
+
+
+class ManualRun:
+    """All parties of a spec, and what they do to one another.
+
+    ``by_hand`` are roles that a person plays. ``tell`` hears what happens. ``rules`` has the spec's modules. Trials of
+    one spec may share their ``programs``, the roles compiled so far.
+    """
+
+    def __init__(
+        self,
+        spec: Spec,
+        rules: RuleStubs,
+        tell: Tell,
+        *,
+        seed: int = 0,
+        by_hand: Sequence[str] = (),
+        programs: dict[str, Program] | None = None,
+    ) -> None:
+        self.spec = spec
+        self.seed = seed
+        self.now = 0.0
+        self.parties: dict[str, ManualParticipant] = {}
+        self.programs: dict[str, Program] = programs if programs is not None else {}
+        self.filler = Filler(spec)
+        self._rules = rules
+        self._tell = tell
+        self._by_hand = frozenset(by_hand)
+        self._waiting: deque[tuple[ManualParticipant, Effect]] = deque()
+        self._counts: dict[str, int] = {}
+        self._inputs = 0
+        for role in spec.listeners():
+            if not self.program(role).per_connection:
+                self._open(role, role, by_hand=role in by_hand)
+        self._exchange()
+
+    def program(self, role: str) -> Program:
+        """Return a role compiled; each is compiled once."""
+        if role not in self.programs:
+            self.programs[role] = Program(self.spec, role, self._rules.modules)
+        return self.programs[role]
+
+    # -- choices -----------------------------------------------------------------------------------------------------
+
+    def callers(self) -> tuple[str, ...]:
+        """Return the roles that a person can start: they connect, and nobody connects to them."""
+        listeners = self.spec.listeners()
+        return tuple(role for role in self.spec.connects if role not in listeners)
+
+    def connect(self, role: str, name: str, *, by_hand: bool) -> None:
+        """Start a client under a name.
+
+        Raises:
+            ChoiceError: there is no such role, the name is taken, or nobody listens any more.
+        """
+        callers = self.callers()
+        if role not in callers:
+            raise ChoiceError(f"no role {role!r} connects: {near(role, callers) or ', '.join(callers) or 'none does'}")
+        if name in self.parties or name in self.spec.roles:
+            raise ChoiceError(f"the name {name!r} is taken")
+        if len(self.parties) >= PARTIES_MAX:
+            raise ChoiceError(f"{PARTIES_MAX} parties are the most")
+        for target in self.spec.connects[role]:
+            if target in self.parties and self.parties[target].over:
+                raise ChoiceError(f"{target} is over, so nobody listens any more")
+        self._open(role, name, by_hand=by_hand or role in self._by_hand)
+        self._exchange()
+
+    def lose(self, name: str) -> None:
+        """Cut all connections of a party; both ends notice.
+
+        Raises:
+            ChoiceError: there is no such party, or it has no connection.
+        """
+        party = self.party(name)
+        if not party.links:
+            raise ChoiceError(f"{name} has no connection")
+        for seat in list(party.links):
+            other, there = self._unlink(party, seat)
+            self._say("closed", f"the connection of {name} and {other.name} is lost")
+            self._feed(other, "lost", peer=there)
+            self._feed(party, "lost", peer=seat)
+        if party.session is None:
+            party.over = True
+        self._exchange()
+
+    def answer(self, name: str, message: str, given: Mapping[str, Any]) -> None:
+        """Answer the open question of a party's player.
+
+        Raises:
+            ChoiceError: it is not asked anything, or the message may not answer or does not fit.
+        """
+        party, ask = self._question(name)
+        if message not in ask.messages:
+            raise ChoiceError(f"{message!r} does not answer {ask.question}: {', '.join(ask.messages)} may")
+        holes = self.filler.fill(message, given, dict(ask.arguments))
+        del party.asked[ask.number]
+        self._feed(party, "answer", number=ask.number, value=(message, holes))
+        self._exchange()
+
+    def fail(self, name: str) -> None:
+        """Let the player of a party fail to answer.
+
+        Raises:
+            ChoiceError: it is not asked anything.
+        """
+        party, ask = self._question(name)
+        del party.asked[ask.number]
+        self._feed(party, "failed", number=ask.number, why="it was chosen to fail")
+        self._exchange()
+
+    def say(self, name: str, to: str | None, message: str, given: Mapping[str, Any]) -> None:
+        """Put a message on a party's connection, whatever its session does.
+
+        Raises:
+            ChoiceError: there is no such party, connection or message, or its role never sends it.
+        """
+        party, seat = self._connection(name, to)
+        declared = self.filler.message(message)
+        if party.role not in declared.senders:
+            raise ChoiceError(f"{message} is sent by {', '.join(declared.senders)}, not by {party.role}")
+        holes = self.filler.fill(message, given)
+        shape, codec = self.filler.shape(message), self.program(party.role).codec
+        values = tuple(holes[hole] for hole in shape.holes)
+        try:
+            if message in self.spec.frames:
+                data = codec.packs[message](shape.build(values))
+            else:
+                data = codec.pack(shape.pack(values))
+        except (Mismatch, TypeError, ValueError, LookupError) as error:
+            raise ChoiceError(f"{message} cannot be written so: {error}") from None
+        self._carry(party, [Send(seat, data, message)])
+        self._exchange()
+
+    def raw(self, name: str, to: str | None, text: str) -> None:
+        """Put a text on a party's connection as it stands, framed as one message.
+
+        Raises:
+            ChoiceError: there is no such party or connection.
+        """
+        party, seat = self._connection(name, to)
+        data = self.program(party.role).make_framer().wrap(text.encode("utf-8", "replace"))
+        self._carry(party, [Send(seat, data, "raw")])
+        self._exchange()
+
+    def next_clock(self) -> float | None:
+        """Return when the next clock may ring, None if none runs."""
+        return min((due for party in self.parties.values() if (due := _deadline(party)) is not None), default=None)
+
+    def wait(self, seconds: float | None) -> None:
+        """Let time pass: so many seconds, or until a clock has rung.
+
+        Raises:
+            ChoiceError: no clock runs, it is no such time, or clocks ring without end.
+        """
+        if seconds is not None and not 0 <= seconds <= SECONDS_MAX:
+            raise ChoiceError(f"time passes by 0 to {SECONDS_MAX:.0f} seconds")
+        end = inf if seconds is None else self.now + seconds
+        if seconds is None and self.next_clock() is None:
+            raise ChoiceError("no clock runs: say how many seconds are to pass, as in: wait 5")
+        for _ in range(RINGS_MAX):
+            due = self.next_clock()
+            if due is None or due > end:
+                if end != inf:
+                    self.now = end
+                return
+            self.now = max(self.now, due)
+            rang = False
+            for party in list(self.parties.values()):
+                own = _deadline(party)
+                if own is not None and own <= self.now:
+                    rang = self._feed(party, "tick") or rang
+            self._exchange()
+            if rang and seconds is None:
+                return
+        raise ChoiceError(f"more than {RINGS_MAX} clocks ring in that time: let less of it pass")
+
+    def party(self, name: str) -> ManualParticipant:
+        """Return the party of a name.
+
+        Raises:
+            ChoiceError: there is none.
+        """
+        if name not in self.parties:
+            there = near(name, self.parties) or f"there is {', '.join(self.parties) or 'nobody'}"
+            raise ChoiceError(f"there is no {name!r}: {there}")
+        return self.parties[name]
+
+    # -- what happens ------------------------------------------------------------------------------------------------
+
+    def _open(
+        self, role: str, name: str, *, by_hand: bool, caller: tuple[ManualParticipant, int] | None = None
+    ) -> ManualParticipant:
+        """Start a party and connect it; what it meets first is on its way."""
+        program = self.program(role)
+        number = self._counts.get(role, 0)
+        self._counts[role] = number + 1
+        # What `accord serve` and `accord join` would give it.
+        seed = self.seed if program.accepts and not number else derived_seed(self.seed, name)
+        my = {} if program.accepts else {"name": name}
+        session = None if by_hand else Session(program, seed=seed, my=my, watch=True)
+        party = ManualParticipant(name, role, session, number)
+        self.parties[name] = party
+        for seat, target in enumerate(program.connects):
+            self._meet(party, seat, target)
+        if caller is not None:
+            other, there = caller
+            party.link(len(program.connects), other, there)
+        self._say("note", f"{name} is here" + (", played by hand" if by_hand else ""))
+        if session is not None:
+            self._feed(party, "start", seed=seed, my=my)
+        return party
+
+    def _meet(self, party: ManualParticipant, seat: int, target: str) -> None:
+        if self.program(target).per_connection:
+            name = f"{target}{self._counts.get(target, 0) + 1}"
+            self._open(target, name, by_hand=target in self._by_hand, caller=(party, seat))
+            return
+        other = self.parties[target]
+        there = len(other.session.seats) if other.session is not None else len(other.names)
+        party.link(seat, other, there)
+        self._feed(other, "connect", peer=there)
+
+    def _feed(self, party: ManualParticipant, kind: Kind, **more: Any) -> bool:
+        """Give a session an input, and queue what it wants done; return whether it took any notice."""
+        session = party.session
+        if session is None or party.over:
+            return False
+        now = self.now
+        match kind:
+            case "start":
+                out = session.start(now)
+            case "connect":
+                _, out = session.connect(now)
+            case "bytes":
+                out = session.receive(more["peer"], more["data"], now)
+            case "lost":
+                out = session.lose(more["peer"], now)
+            case "answer":
+                out = session.answer(more["number"], more["value"], now)
+            case "failed":
+                out = session.answer_failed(more["number"], more["why"], now)
+            case _:
+                out = session.tick(now)
+        took = session.took
+        self._inputs += 1
+        party.inputs.append(Input(self._inputs, kind, now, took, out, more))
+        if kind == "tick":
+            for path, state, event, _ in took:
+                rung = _RINGING.search(event)
+                if rung is not None:
+                    self._say("note", f"{party.name}: {path} in {state}: {_RUNG[rung[0]]}")
+        self._carry(party, out)
+        return bool(took or out)
+
+    def _carry(self, party: ManualParticipant, effects: Sequence[Effect]) -> None:
+        for effect in effects:
+            match effect:
+                case Send() | Drop():
+                    self._waiting.append((party, effect))
+                case Ended():
+                    party.over = True
+                    party.asked.clear()
+                    self._waiting.append((party, effect))
+                case Ask():
+                    party.asked[effect.number] = effect
+                    told = ", ".join(f"{name} {written(value)}" for name, value in effect.arguments)
+                    self._say("asked", f"{party.name} is asked {effect.question}{': ' + _cut(told) if told else ''}")
+                case Cancel(number):
+                    if party.asked.pop(number, None) is not None:
+                        self._say("note", f"{party.name} need not answer any more")
+                case Received(peer, message, holes):
+                    self._say("heard", f"{party.name} hears {message} of {party.met(peer)}{_listed(holes)}")
+                case Note(level, text, peer):
+                    of = f" ({party.met(peer)})" if peer is not None else ""
+                    self._say("note" if level in ("debug", "info") else "warning", f"{party.name}: {text}{of}")
+                case _:  # the stopping of reading: here nothing is read before its time
+                    pass
+
+    def _exchange(self) -> None:
+        """Carry what is on its way until nothing moves.
+
+        Raises:
+            ChoiceError: it would never end.
+        """
+        for _ in range(CROSSINGS_MAX):
+            if not self._waiting:
+                return
+            party, effect = self._waiting.popleft()
+            match effect:
+                case Send(seat, data, message):
+                    self._cross(party, seat, data, message)
+                case Drop(seat, why):
+                    if seat in party.links:
+                        other, there = self._unlink(party, seat)
+                        self._say("closed", f"{party.name} closes {other.name} ({why})")
+                        self._feed(other, "lost", peer=there)
+                        self._feed(party, "lost", peer=seat)
+                case Ended(value, failed):
+                    told = f"failed: {failed}" if failed is not None else f"result: {written(value)}"
+                    self._say("ended" if failed is None else "warning", f"{party.name} is over, {told}")
+                    for seat in list(party.links):
+                        other, there = self._unlink(party, seat)
+                        self._feed(other, "lost", peer=there)
+                case _:
+                    raise AssertionError("only these are queued")
+        self._waiting.clear()
+        raise ChoiceError(f"more than {CROSSINGS_MAX} messages follow on this without end")
+
+    def _cross(self, party: ManualParticipant, seat: int, data: bytes, message: str) -> None:
+        text = _cut(data.decode("utf-8", "replace").strip())
+        if seat not in party.links:
+            self._say("warning", f"{party.name} sends {message} to nobody: the connection is closed")
+            return
+        other, there = party.links[seat]
+        self._say("sent", f"{party.name} -> {other.name}  {message}  {text}")
+        self._feed(other, "bytes", peer=there, data=data)
+
+    def _unlink(self, party: ManualParticipant, seat: int) -> tuple[ManualParticipant, int]:
+        other, there = party.links.pop(seat)
+        other.links.pop(there, None)
+        if other.session is None and not other.links and other.role not in self.spec.listeners():
+            other.over = True
+        return other, there
+
+    def _say(self, kind: str, text: str) -> None:
+        self._tell(kind, escape_control_characters(text).replace("\n", " "))
+
+    def _question(self, name: str) -> tuple[ManualParticipant, Ask]:
+        party = self.party(name)
+        if not party.asked:
+            raise ChoiceError(f"{name} is not asked anything now")
+        return party, next(iter(party.asked.values()))
+
+    def _connection(self, name: str, to: str | None) -> tuple[ManualParticipant, int]:
+        party = self.party(name)
+        seats = [seat for seat, other in party.open.items() if to in (None, other.name)]
+        if to is not None:
+            self.party(to)
+        if not seats:
+            raise ChoiceError(f"{name} has no connection{' to ' + to if to else ''}")
+        if len(seats) > 1:
+            others = ", ".join(other.name for other in party.open.values())
+            raise ChoiceError(
+                f"{name} is connected to {others}: say to whom, as in: say {name} to {others.split(',')[0]} …"
+            )
+        return party, seats[0]
+
+
+def _deadline(party: ManualParticipant) -> float | None:
+    return party.session.deadline if party.session is not None and not party.over else None
+
+
+def _listed(holes: Mapping[str, Any]) -> str:
+    return ": " + _cut(", ".join(f"{name} {written(value)}" for name, value in holes.items())) if holes else ""
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN_MAX else text[: SHOWN_MAX - 3] + "..."

@@ -1,0 +1,1 @@
+"""What drives a session of the core over connections."""

@@ -1,0 +1,118 @@
+"""The connecting side: a role that opens connections to others, with its player, run until its session has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from machines.effects import Effect, Ended
+from machines.engine.session import Program, Session
+from runtime.network.clock import make_clock, warn_of_lag
+from runtime.network.transport import CannotConnectError, Connection, NetworkError, connect
+from runtime.players.base import Player
+from runtime.sessions.driver import JournalWriter, open_host
+from runtime.sessions.stall_report import tell_of_waits
+
+Address = tuple[str, int]
+"""A host's name or number, and a port."""
+
+
+async def join(
+    program: Program,
+    addresses: Mapping[str, Address],
+    player: Player | None,
+    *,
+    seed: int = 0,
+    my: Mapping[str, Any] | None = None,
+    journal: JournalWriter | None = None,
+    observe: Callable[[Effect], None] | None = None,
+    on_turned_away: Callable[[str, str], None] | None = None,
+    tells_waits: bool = False,
+    number: int = 0,
+    stock: bool = False,
+    make_session: Callable[..., Session] = Session,
+) -> Ended:
+    """Connect a role to those it connects to, run its session, and return how it ended.
+
+    ``addresses`` has one for each role of ``program.connects``. ``player`` answers the session's questions and hears
+    its messages. ``number`` tells this session from others of the process in the journal and the log. The rest is as
+    for `runtime.sessions.server.serve`.
+
+    ``on_turned_away`` is told the role, and why if the network says so, where it ended the connection before the player
+    had heard anything, and that was not what the spec waited for: its seats are taken, or its game is over. With
+    ``tells_waits`` the log says what is waited for when nothing happens for a while.
+
+    Raises:
+        CannotConnectError: a role can't be reached, or has no address.
+    """
+
+    async def run(tasks: TaskGroup) -> Ended:
+        clock = make_clock(tasks)
+        connections = await connect_all(program.connects, addresses, tasks, stock=stock)
+        host = open_host(
+            program,
+            tasks,
+            clock,
+            number=number,
+            seed=seed,
+            my=my,
+            player=player,
+            journal=journal,
+            observe=observe,
+            make=make_session,
+        )
+        try:
+            host.start(connections)
+            if tells_waits:
+                tasks.start_soon(tell_of_waits, host.session, host.name)
+            ended = await host.over()
+            if host.turned_away is not None and on_turned_away is not None:
+                seat, why = host.turned_away
+                on_turned_away(program.connects[seat], why)
+            return ended
+        finally:
+            await host.release()
+            warn_of_lag(clock, host.name)
+
+    return await run_in_group(run)
+
+
+async def run_in_group(run: Callable[[TaskGroup], Awaitable[Ended]]) -> Ended:
+    """Return what ``run`` returns, given a task group for as long as it runs.
+
+    Raises:
+        NetworkError: ``run`` raised it; bare, not in a group of exceptions.
+    """
+    async with anyio.create_task_group() as tasks:
+        try:
+            outcome: Ended | NetworkError = await run(tasks)
+        except NetworkError as error:
+            outcome = error
+        tasks.cancel_scope.cancel()
+    if isinstance(outcome, NetworkError):
+        raise outcome
+    return outcome
+
+
+async def connect_all(
+    roles: Sequence[str], addresses: Mapping[str, Address], tasks: TaskGroup, *, stock: bool = False
+) -> list[Connection]:
+    """Return a connection to each role, in order; if one fails, those before it are closed.
+
+    Raises:
+        CannotConnectError: a role can't be reached, or has no address.
+    """
+    connections: list[Connection] = []
+    try:
+        for role in roles:
+            if role not in addresses:
+                raise CannotConnectError(f"cannot connect to {role}: no address was given for it")
+            connections.append(await connect(role, *addresses[role], tasks, stock=stock))
+    except BaseException:
+        for connection in connections:
+            connection.abort()
+        raise
+    return connections

@@ -1,0 +1,582 @@
+"""A host owns one session: it hands it what comes, at what time, and carries out what it asks for, in order.
+
+    connections ── bytes, loss ──▶ ┌──────┐ ── inputs ──▶ ┌─────────┐
+    clock ──────── it is time ───▶ │ Host │               │ Session │
+    player ─────── answers ──────▶ └──────┘ ◀── effects ─ └─────────┘
+                                      │
+                                      ├──▶ journal: every input, what it took and led to
+                                      └──▶ log: notes
+
+Inputs are handled where they arise, in no task of their own; only the player's decisions run as tasks. Nothing that
+goes wrong in a session gets out of its host: the session then ends as failed by the arena, with a journal line, its
+connections are closed, and other sessions go on.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from math import inf
+from typing import Any, Final, Protocol
+
+import anyio
+from anyio.abc import TaskGroup
+
+from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Pause, Received, Resume, Send
+from machines.engine.call_stack import TransitionRecord
+from machines.engine.session import Program, Session
+from runtime.journal import FLUSH_SECONDS, Kind, Took, fault_text
+from runtime.network.clock import Clock
+from runtime.network.transport import Connection
+from runtime.players.base import DecisionError, EndlessAnswer, Player, RawAnswer, Vanish
+
+log = logging.getLogger("accord.session")
+property_log = logging.getLogger("accord.property")  # told even where the end of a session says all that failed
+
+# How long the end of a session waits for its last bytes to get out and its peers to close: each connection limits
+# itself (FLUSH_SECONDS, LINGER_SECONDS), this is the end of all patience.
+DRAIN_SECONDS: Final = 5.0
+CANCEL_DRAIN_SECONDS: Final = 1.5  # the same when somebody wants it to stop now; longer than LINGER_SECONDS
+_LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+
+
+class JournalWriter(Protocol):
+    """What a host needs of `runtime.journal.Journal`."""
+
+    def write(
+        self,
+        kind: Kind,
+        now: float,
+        took: Took,
+        out: Sequence[Effect],
+        *,
+        session: int = 0,
+        peer: int | None = None,
+        data: bytes | None = None,
+        number: int | None = None,
+        value: Any = None,
+        why: str | None = None,
+        seed: int | None = None,
+        my: Mapping[str, Any] | None = None,
+        lag: float = 0.0,
+    ) -> None:
+        """Note one input of a session, the transitions it took, and the effects it led to."""
+
+    def flush(self) -> None:
+        """Hand all lines so far to the operating system."""
+
+
+class PropertyMonitor(Protocol):
+    """What a host needs of `machines.verification.temporal.Monitor`."""
+
+    def fed(self, took: Iterable[TransitionRecord], effects: Iterable[Effect]) -> list[str]:
+        """Take in what an input did; return what it broke."""
+
+
+class SessionDriver:
+    """Runs one session. ``number`` tells sessions of one process apart, in the journal and the log.
+
+    ``player`` answers questions; without one they count as failed. ``observe`` sees every effect, after it was
+    carried out, and the loss of a connection as a note that begins with ``closed:``. ``seed`` and ``my`` are those
+    that the session was made with, for the journal.
+
+    Once a session that takes in no connections has lost all it had, no decision can reach anybody: a question that is
+    open, or comes, counts as failed at once, so that a person does not sit at a prompt of a game that is over.
+    """
+
+    __slots__ = (
+        "_alarm",
+        "_armed",
+        "_clock",
+        "_connections",
+        "_flush_at",
+        "_heard",
+        "_journal",
+        "_misdeed",
+        "_monitor",
+        "_my",
+        "_number",
+        "_observe",
+        "_over",
+        "_player",
+        "_questions",
+        "_released",
+        "_seed",
+        "_tasks",
+        "_unreleased",
+        "broken",
+        "ended",
+        "name",
+        "session",
+        "turned_away",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        session: Session,
+        clock: Clock,
+        tasks: TaskGroup,
+        *,
+        name: str = "session",
+        number: int = 0,
+        player: Player | None = None,
+        journal: JournalWriter | None = None,
+        observe: Callable[[Effect], None] | None = None,
+        seed: int = 0,
+        my: Mapping[str, Any] | None = None,
+        monitor: PropertyMonitor | None = None,
+    ) -> None:
+        self.session = session
+        self.broken: list[str] = []  # what properties of the spec did not hold, in the order in which that was seen
+        # With a player: which of those we connected to, by seat, ended the connection before any message was heard, and
+        # why, if the network says so. None as long as nobody has.
+        self.turned_away: tuple[int, str] | None = None
+        self._heard = False  # a message of anybody
+        self._monitor = monitor
+        self.name = name
+        self.ended: Ended | None = None
+        self._clock = clock
+        self._tasks = tasks
+        self._number = number
+        self._player = player
+        self._journal = journal
+        self._observe = observe
+        self._seed = seed
+        self._my = my
+        self._alarm = clock.alarm(self._wake)
+        self._flush_at = inf
+        self._armed = inf  # when the alarm will ring; it may be too early, never too late
+        self._connections: dict[int, Connection] = {}  # those the session may still write to, by seat
+        self._unreleased: set[Connection] = set()
+        self._questions: dict[int, anyio.CancelScope] = {}
+        self._misdeed = ""  # what the player did instead of answering
+        self._over = anyio.Event()
+        self._released = anyio.Event()
+
+    # -- what comes in -----------------------------------------------------------------------------------------------
+
+    def start(self, connections: Sequence[Connection] = ()) -> None:
+        """Start the session; ``connections`` are its first seats, in order."""
+        for seat, connection in enumerate(connections):
+            self._attach(seat, connection)
+        now = self._clock.now()
+        self._input("start", now, partial(self.session.start, now), {"seed": self._seed, "my": self._my})
+
+    def connect(self, connection: Connection, on_closed: Callable[[], None] | None = None) -> None:
+        """Take in a connection; ``on_closed`` is called once it is released."""
+        now = self._clock.now()
+
+        def call() -> list[Effect]:
+            seat, effects = self.session.connect(now)
+            self._attach(seat, connection, on_closed)
+            what["peer"] = seat
+            return effects
+
+        what: dict[str, Any] = {}
+        self._input("connect", now, call, what)
+        if "peer" not in what:  # the session broke before it had a seat
+            connection.start(_ignore, _ignore, on_closed or _nothing)
+            self._cut_off(connection)
+
+    def give_up(self, connections: Sequence[Connection], why: str) -> None:
+        """End the session as failed before it has started, and close these connections."""
+        for seat, connection in enumerate(connections):
+            self._attach(seat, connection)
+        log.error("%s: %s", self.name, why)
+        self._end(Ended(None, why))
+
+    def _attach(self, seat: int, connection: Connection, on_closed: Callable[[], None] | None = None) -> None:
+        self._connections[seat] = connection
+        self._unreleased.add(connection)
+        log.debug("%s: peer %d is %s", self.name, seat, connection.name)
+
+        def released() -> None:
+            self._unreleased.discard(connection)
+            if not self._unreleased and self.ended is not None:
+                self._released.set()
+            if on_closed is not None:
+                on_closed()
+
+        connection.start(partial(self._receive, seat), partial(self._lose, seat), released)
+
+    def _receive(self, seat: int, chunk: bytes) -> None:
+        # As `_input`, spelt out: this is where nearly all the time of a run is spent.
+        if self.ended is not None:
+            return
+        now = self._clock.stamp()
+        session = self.session
+        if session.seats[seat].silent:
+            return  # it is heard no more: what it sends costs neither work nor journal
+        try:
+            effects = session.receive(seat, chunk, now)
+        except Exception as error:
+            self._broke("bytes", now, error, {"peer": seat, "data": chunk})
+            return
+        if self._journal is not None:
+            # The transitions as they are: the paths of their frames are found out when the line is made.
+            took, lag = session.transitions, self._clock.now() - now
+            try:
+                self._journal.write("bytes", now, took, effects, session=self._number, peer=seat, data=chunk, lag=lag)
+            except Exception as error:
+                self._journal_failed(error)
+            if self._flush_at == inf:
+                self._flush_at = now + FLUSH_SECONDS
+        if self._monitor is not None:
+            self._ask_properties(now, effects)
+        self._carry_out(effects)
+        self._set_alarm()
+
+    def _lose(self, seat: int, why: str) -> None:
+        if self.ended is not None:
+            return
+        now = self._clock.stamp()
+        log.info("%s: peer %d: its connection ended%s", self.name, seat, f": {why}" if why else "")
+        if self._turns_away(seat):
+            self.turned_away = (seat, why)
+        self._input("lost", now, partial(self.session.lose, seat, now), {"peer": seat, "why": why or None})
+        if self._observe is not None:
+            self._show(Note("info", f"closed: {why or 'it hung up'}", seat))
+        connection = self._connections.pop(seat, None)
+        if connection is not None:
+            connection.close_after_flush()
+        if self._is_alone():
+            for number, scope in tuple(self._questions.items()):
+                scope.cancel()
+                self._failed_to_answer(number, self._why_alone())
+
+    def _turns_away(self, seat: int) -> bool:
+        """Whether the loss of a peer is that of one who would not have us, as far as can be told from here.
+
+        Not where its end is what the spec waits for: a client that says good-bye, and nothing else is to come.
+        """
+        if self._player is None or self._heard or self._misdeed:
+            return False
+        return seat < len(self.session.program.connects) and not self.session.may_close_now(seat)
+
+    def _is_alone(self) -> bool:
+        """Whether nothing that the session says can reach anybody any more."""
+        return not self._connections and not self.session.program.accepts
+
+    def _why_alone(self) -> str:
+        return f"{self._misdeed}the connection is closed, so no answer can be sent"
+
+    def _wake(self) -> None:
+        if self.ended is not None:
+            return
+        self._armed = inf
+        now = self._clock.now()
+        if now >= self._flush_at:
+            self._flush_at = inf
+            if self._journal is not None:
+                self._journal.flush()
+        deadline = self.session.deadline
+        if deadline is not None and deadline <= now:
+            self._input("tick", now, partial(self.session.tick, now), {"lag": now - deadline})
+        else:
+            self._set_alarm()
+
+    def _input(self, kind: Kind, now: float, call: Callable[[], list[Effect]], what: Mapping[str, Any] = {}) -> None:
+        if self.ended is not None:
+            return
+        try:
+            effects = call()
+        except Exception as error:
+            self._broke(kind, now, error, what)
+            return
+        if self._journal is not None:
+            self._write(kind, now, effects, what)
+        if self._monitor is not None:
+            self._ask_properties(now, effects)
+        self._carry_out(effects)
+        self._set_alarm()
+
+    def _ask_properties(self, now: float, effects: Sequence[Effect]) -> None:
+        """Say which properties of the spec an input has broken; the session goes on, for it kept to its spec."""
+        assert self._monitor is not None, "there are properties"
+        for text in self._monitor.fed(self.session.took, effects):
+            self.broken.append(text)
+            property_log.error("%s: %s", self.name, text)
+            if self._journal is not None:
+                self._write("property", now, (), {"why": text}, took=())
+
+    def _write(
+        self, kind: Kind, now: float, effects: Sequence[Effect], what: Mapping[str, Any], took: Took | None = None
+    ) -> None:
+        assert self._journal is not None, "there is a journal to write to"
+        try:
+            took = self.session.took if took is None else took
+            self._journal.write(kind, now, took, effects, session=self._number, **what)
+        except Exception as error:
+            self._journal_failed(error)
+        if self._flush_at == inf:
+            self._flush_at = now + FLUSH_SECONDS
+
+    def _journal_failed(self, error: Exception) -> None:
+        log.error("%s: the journal failed and is not kept any more: %s", self.name, _said(error))
+        self._journal = None
+
+    def _set_alarm(self) -> None:
+        if self.ended is not None:
+            return
+        due = self.session.deadline
+        if due is None or self._flush_at < due:
+            due = self._flush_at
+        if due < self._armed:
+            self._armed = due
+            self._alarm.set(due)
+
+    # -- what goes out -----------------------------------------------------------------------------------------------
+
+    def _carry_out(self, effects: Sequence[Effect]) -> None:
+        try:
+            for effect in effects:
+                if type(effect) is Send:  # by far the most frequent, so first and by hand
+                    connection = self._connections.get(effect.peer)
+                    if connection is not None:
+                        connection.send(effect.data)
+                else:
+                    self._do(effect)
+                if self._observe is not None:
+                    self._show(effect)
+        except Exception as error:
+            if self._journal is not None and self.session.ended is None:
+                # The session knows nothing of it; without this line the journal would just stop.
+                self._note_fault(error)
+            self._fail(error)
+        ended = self.session.ended
+        if ended is not None:
+            self._end(ended)
+
+    def _do(self, effect: Effect) -> None:
+        match effect:
+            case Note(level, text, peer):
+                who = "" if peer is None else f"peer {peer}: "
+                log.log(_LEVELS[level], "%s: %s%s", self.name, who, text)
+            case Drop(peer, why):
+                log.info("%s: peer %d is dropped: %s", self.name, peer, why)
+                connection = self._connections.pop(peer, None)
+                if connection is not None:
+                    connection.close_after_flush()
+            case Pause(peer):
+                if peer in self._connections:
+                    self._connections[peer].pause()
+            case Resume(peer):
+                if peer in self._connections:
+                    self._connections[peer].resume()
+            case Ask(number):
+                scope = self._questions[number] = anyio.CancelScope()
+                self._tasks.start_soon(self._decide, effect, scope, name=f"question {number}")
+            case Cancel(number):
+                if number in self._questions:
+                    self._questions[number].cancel()
+            case Received(_, message, holes):
+                self._heard, self.turned_away = True, None
+                if self._player is not None:
+                    try:
+                        self._player.heard(message, holes)
+                    except Exception as error:
+                        log.warning("%s: the player failed to take note of %s: %s", self.name, message, _said(error))
+            case Send() | Ended():
+                pass  # sent above; an end is seen on the session, once all its effects are carried out
+
+    def _show(self, effect: Effect) -> None:
+        assert self._observe is not None, "somebody looks on"
+        try:
+            self._observe(effect)
+        except Exception as error:
+            log.warning("%s: who looked on failed, and looks on no more: %s", self.name, _said(error))
+            self._observe = None
+
+    # -- decisions ---------------------------------------------------------------------------------------------------
+
+    async def _decide(self, ask: Ask, scope: anyio.CancelScope) -> None:
+        answer: Any = None
+        why: str | None = None
+        with scope:
+            try:
+                if self._is_alone():
+                    raise DecisionError(self._why_alone())
+                if self._player is None:
+                    raise DecisionError("this role has no player")
+                answer = await self._player.decide(ask.question, ask.arguments, ask.messages, ask.seconds)
+                if isinstance(answer, RawAnswer | EndlessAnswer | Vanish):
+                    await self._inject_fault(answer)
+            except DecisionError as error:
+                why = str(error)
+            except Exception as error:
+                why = _said(error)
+                log.debug("%s: where the player failed", self.name, exc_info=True)
+        if ask.number not in self._questions:
+            return  # it was answered for: the connection is closed
+        if why is None and isinstance(answer, RawAnswer | EndlessAnswer | Vanish):
+            return  # to the session it is open; that the connection is closed, if it is, will answer it
+        del self._questions[ask.number]
+        if scope.cancelled_caught:
+            return
+        if why is not None:
+            self._failed_to_answer(ask.number, why)
+            return
+        now = self._clock.now()
+        call = partial(self.session.answer, ask.number, answer, now)
+        self._input("answer", now, call, {"number": ask.number, "value": answer})
+
+    def _failed_to_answer(self, number: int, why: str) -> None:
+        self._questions.pop(number, None)
+        now = self._clock.now()
+        call = partial(self.session.answer_failed, number, why, now)
+        self._input("failed", now, call, {"number": number, "why": why})
+
+    async def _inject_fault(self, misdeed: RawAnswer | EndlessAnswer | Vanish) -> None:
+        """Do to the first peer what a bad player does; the session learns of it only by what comes back."""
+        connection = self._connections.get(0)
+        if connection is None:
+            return
+        match misdeed:
+            case RawAnswer(data):
+                self._misdeed = f"it sent {len(data)} bytes that are no message; "
+                connection.send(data)
+            case EndlessAnswer(opening, chunk, pause, bytes_max):
+                self._misdeed = "it sent a message without an end; "
+                connection.send(opening)
+                for _ in range(bytes_max // len(chunk)):
+                    await anyio.sleep(pause)
+                    if self._connections.get(0) is not connection:
+                        return
+                    connection.send(chunk)
+            case Vanish():
+                self._misdeed = "it hung up; "
+                self._connections.pop(0)
+                connection.close_after_flush()
+                self._lose(0, "the player hung up")
+
+    # -- the end -----------------------------------------------------------------------------------------------------
+
+    async def over(self) -> Ended:
+        """Wait until the session has ended, and return how."""
+        await self._over.wait()
+        assert self.ended is not None, "what is over has ended"
+        return self.ended
+
+    async def release(self) -> None:
+        """Close what is left, once its last bytes are out, and wait for that, but not for long.
+
+        A session that has not ended is given up: its connections are closed all the same.
+        """
+        seconds = DRAIN_SECONDS
+        if self.ended is None:
+            seconds = CANCEL_DRAIN_SECONDS
+            log.info("%s: stopped; it waited for: %s", self.name, self.session.where())
+            self._end(Ended(None, "it was stopped"))
+        if self._unreleased:
+            with anyio.move_on_after(seconds, shield=True):
+                await self._released.wait()
+        for connection in tuple(self._unreleased):
+            log.info("%s: %s is still open after %g s and is cut off", self.name, connection.name, seconds)
+            self._cut_off(connection)
+
+    def _end(self, ended: Ended) -> None:
+        if self.ended is not None:
+            return
+        self.ended = ended
+        self._alarm.close()
+        for scope in self._questions.values():
+            scope.cancel()
+        for connection in self._connections.values():
+            self._close(connection)
+        self._connections.clear()
+        if self._journal is not None:
+            self._journal.flush()
+        if not self._unreleased:
+            self._released.set()
+        self._over.set()
+
+    def _close(self, connection: Connection) -> None:
+        """Close a connection; that one cannot be closed in good order keeps no other from it."""
+        try:
+            connection.close_after_flush()
+        except Exception as error:
+            log.error("%s: %s could not be closed and is cut off: %s", self.name, connection.name, _said(error))
+            self._cut_off(connection)
+
+    def _cut_off(self, connection: Connection) -> None:
+        try:
+            connection.abort()
+        except Exception as error:
+            log.error("%s: %s could not be cut off: %s", self.name, connection.name, _said(error))
+
+    def _broke(self, kind: Kind, now: float, error: Exception, what: Mapping[str, Any]) -> None:
+        """The session raised: nothing of the input was done."""
+        if self._journal is not None:
+            self._write(kind, now, [Ended(None, fault_text(error))], what)
+        self._fail(error)
+
+    def _note_fault(self, error: Exception) -> None:
+        assert self._journal is not None, "there is a journal to write to"
+        failed = fault_text(error)
+        ending = [Ended(None, failed)]
+        try:
+            self._journal.write("fault", self._clock.now(), (), ending, session=self._number, why=failed)
+        except Exception as broken:
+            self._journal_failed(broken)
+
+    def _fail(self, error: Exception) -> None:
+        failed = fault_text(error)
+        log.error("%s: %s", self.name, failed)
+        log.debug("%s: where that came from", self.name, exc_info=error)
+        self._end(Ended(None, failed))
+
+
+def open_host(
+    program: Program,
+    tasks: TaskGroup,
+    clock: Clock,
+    *,
+    number: int = 0,
+    seed: int = 0,
+    my: Mapping[str, Any] | None = None,
+    player: Player | None = None,
+    journal: JournalWriter | None = None,
+    observe: Callable[[Effect], None] | None = None,
+    make: Callable[..., Session] = Session,
+) -> SessionDriver:
+    """Return a host with a new session of a role; see `SessionDriver`. ``make`` is the session's class."""
+    monitor = _monitor_of(program)
+    watch = player is not None or observe is not None or monitor is not None
+    session = make(program, seed=seed, my=my or {}, watch=watch)
+    name = f"{program.role.name} {number}" if number else program.role.name
+    return SessionDriver(
+        session,
+        clock,
+        tasks,
+        name=name,
+        number=number,
+        player=player,
+        journal=journal,
+        observe=observe,
+        seed=seed,
+        my=my,
+        monitor=monitor,
+    )
+
+
+def _monitor_of(program: Program) -> PropertyMonitor | None:
+    """Return what asks the properties of the spec that speak of this role only; None if there are none."""
+    if not program.spec.properties:
+        return None
+    from machines.verification.temporal import Monitor  # a spec without properties need not wait for all it imports
+
+    monitor = Monitor(program.spec, program.role.name)
+    return monitor if monitor.properties else None
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _ignore(_: object) -> None:
+    """Nothing is done with what comes."""
+
+
+def _nothing() -> None:
+    """Nothing is done."""

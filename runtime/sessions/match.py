@@ -1,0 +1,365 @@
+"""A whole game in one process: the listening roles and all players, each on its own connection over loopback TCP.
+
+Players join one after another: the next connects when the sign-up of the one before is over, so the same seed gives
+the same game on every event loop, however fast it is. A role with a session for each connection (the relay's ``ai``)
+gets a listener for each player, with a player of that player's kind behind it.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import msgspec
+from anyio.abc import TaskGroup
+
+from machines.effects import Effect, Ended
+from machines.engine.call_stack import CallFrame
+from machines.engine.session import Program, Session
+from machines.model import Spec
+from runtime.network.transport import NetworkError
+from runtime.players.base import Arguments, Player, derived_seed, open_player
+from runtime.players.scripted import GivenAnswers
+from runtime.sessions.client import Address, join
+from runtime.sessions.driver import JournalWriter
+from runtime.sessions.server import serve
+from runtime.sessions.stall_report import tell_of_waits
+
+if TYPE_CHECKING:
+    from runtime.players.terminal import Terminal
+
+log = logging.getLogger("accord.arena")
+
+HOST = "127.0.0.1"
+CLIENTS_SECONDS = 5.0  # How long the players may take to end once the game is over.
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """A player in a game: ``kind`` as for `runtime.players.base.open_player`, ``seed`` derived from the game's."""
+
+    name: str
+    kind: str
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a player: what its ``main`` returned, or why it failed (None if it did not)."""
+
+    name: str
+    kind: str
+    value: Any
+    failed: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class GameResult:
+    """How a game ended; ``seconds`` is how long it took.
+
+    ``ended`` is None where no one session is the game; then ``sessions`` has how each player's ended, by name.
+    """
+
+    ended: Ended | None
+    players: tuple[Outcome, ...]
+    seconds: float
+    sessions: Mapping[str, Ended] = field(default_factory=dict)
+
+
+class Paced:
+    """A player who waits before each decision, so that a person can follow the game."""
+
+    def __init__(self, player: Player, seconds: float) -> None:
+        self._player = player
+        self._seconds = seconds
+
+    async def decide(
+        self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
+    ) -> Any:
+        """See `Player.decide`; the wait counts against ``seconds``."""
+        await anyio.sleep(self._seconds)
+        return await self._player.decide(question, arguments, messages, seconds)
+
+    def heard(self, message: str, holes: dict[str, Any]) -> None:
+        """See `Player.heard`."""
+        self._player.heard(message, holes)
+
+
+class _Shared:
+    """A journal for several listeners of one process: each of their sessions gets a number of its own."""
+
+    def __init__(self, journal: JournalWriter, numbers: dict[tuple[int, int], int], listener: int) -> None:
+        self._journal = journal
+        self._numbers = numbers
+        self._listener = listener
+
+    def write(self, *line: Any, session: int = 0, **what: Any) -> None:
+        """See `JournalWriter.write`."""
+        number = self._numbers.setdefault((self._listener, session), len(self._numbers))
+        self._journal.write(*line, session=number, **what)
+
+    def flush(self) -> None:
+        """See `JournalWriter.flush`."""
+        self._journal.flush()
+
+
+class NotifyingSession(Session):
+    """A session that tells of every input it was given."""
+
+    changed: Callable[[], None] | None = None
+
+    def connect(self, now: float) -> tuple[int, list[Effect]]:
+        """See `Session.connect`."""
+        found = super().connect(now)
+        self._changed_now()
+        return found
+
+    def receive(self, number: int, chunk: bytes, now: float) -> list[Effect]:
+        """See `Session.receive`."""
+        effects = super().receive(number, chunk, now)
+        self._changed_now()
+        return effects
+
+    def lose(self, number: int, now: float) -> list[Effect]:
+        """See `Session.lose`."""
+        effects = super().lose(number, now)
+        self._changed_now()
+        return effects
+
+    def tick(self, now: float) -> list[Effect]:
+        """See `Session.tick`."""
+        effects = super().tick(now)
+        self._changed_now()
+        return effects
+
+    def _changed_now(self) -> None:
+        if self.changed is not None:
+            self.changed()
+
+
+def _as_peer(index: int, observe: Callable[[Effect], None]) -> Callable[[Effect], None]:
+    """Return an onlooker for the session of one player: whoever its peer is stands as number ``index``."""
+
+    def look(effect: Effect) -> None:
+        known = getattr(effect, "peer", None) is not None
+        observe(msgspec.structs.replace(effect, peer=index) if known else effect)
+
+    return look
+
+
+def signing_up(session: Session) -> int:
+    """Return how many connections are signing up at this moment."""
+
+    def below(frame: CallFrame) -> Iterator[CallFrame]:
+        yield frame
+        for child in frame.children():
+            yield from below(child)
+
+    if session.root is None or session.ended is not None:
+        return 0
+    return sum(
+        (len(frame.accepting.pending) if frame.accepting is not None else 0) + len(frame.parked or ())
+        for frame in below(session.root)
+    )
+
+
+async def play(
+    spec: Spec,
+    rules: Mapping[str, ModuleType],
+    seats: Sequence[Participant],
+    *,
+    server: str,
+    client: str,
+    seed: int,
+    journal: JournalWriter | None = None,
+    observe: Callable[[Effect], None] | None = None,
+    terminal: Terminal | None = None,
+    pace: float = 0.0,
+    answers: Mapping[str, Any] = {},
+    tells_waits: bool = False,
+) -> GameResult:
+    """Play a game and return how it ended.
+
+    ``server`` is the role whose session is the game, ``client`` the players' role. ``observe`` sees the effects of
+    the server's session, ``journal`` its inputs. A server with a session for each connection has one for each player:
+    ``observe`` then sees the player's number in ``seats`` as the peer, and the journal numbers the sessions.
+    ``terminal`` is where people are asked. Players wait ``pace`` seconds before each decision, for who watches. A
+    question that ``answers`` has is answered with that message, and nobody is asked. With ``tells_waits`` the log says
+    what is waited for when nothing happens for a while.
+
+    Raises:
+        PlayerKindError: a player cannot be made.
+        NetworkError: loopback TCP does not work here.
+    """
+    game = _Game(spec, rules, server, client, tells_waits=tells_waits)
+    began = time.monotonic()
+    failed: Exception | None = None
+    async with AsyncExitStack() as opened:
+        players: dict[tuple[int, str], Player] = {}
+        for index, seat in enumerate(seats):
+            made = open_player(seat.kind, spec=spec, name=seat.name, seed=seat.seed, terminal=terminal)
+            player = GivenAnswers(await opened.enter_async_context(made), answers)
+            for role in game.deciders():  # it hears the news of all of them
+                players[index, role] = Paced(player, pace) if pace and seat.kind != "human" else player
+        async with anyio.create_task_group() as tasks:
+            try:
+                await game.run(tasks, seats, players, seed, journal, observe)
+            except Exception as error:
+                failed = error  # Raised again outside the task group, which would wrap it in a group of one.
+            tasks.cancel_scope.cancel()
+    if failed is not None:
+        raise failed
+    outcomes = []
+    for index, seat in enumerate(seats):
+        ended = game.clients.get(index, Ended(None, "it was stopped: the game was over"))
+        outcomes.append(Outcome(seat.name, seat.kind, ended.value, ended.failed))
+    sessions = {seats[index].name: ended for index, ended in sorted(game.sessions.items())}
+    return GameResult(game.ended, tuple(outcomes), time.monotonic() - began, sessions)
+
+
+class _Game:
+    def __init__(
+        self, spec: Spec, rules: Mapping[str, ModuleType], server: str, client: str, *, tells_waits: bool
+    ) -> None:
+        roles = dict.fromkeys((server, *spec.connects[client], client))
+        self.programs = {role: Program(spec, role, rules) for role in roles}
+        self.server = server
+        self.client = client
+        self.session: NotifyingSession | None = None
+        self.ended: Ended | None = None
+        self.clients: dict[int, Ended] = {}
+        self.sessions: dict[int, Ended] = {}  # of a server with one for each connection, by the player's number
+        self._changed = anyio.Event()
+        self._tells_waits = tells_waits
+
+    def deciders(self) -> list[str]:
+        """Return the roles that have a player for each client: the client, and those with a session for each."""
+        return [role for role, program in self.programs.items() if role == self.client or program.per_connection]
+
+    async def run(
+        self,
+        tasks: TaskGroup,
+        seats: Sequence[Participant],
+        players: Mapping[tuple[int, str], Player],
+        seed: int,
+        journal: JournalWriter | None,
+        observe: Callable[[Effect], None] | None,
+    ) -> None:
+        """Start what listens, let the players join in turn, and wait for the end."""
+        program = self.programs[self.server]
+        shared: dict[str, Address] = {}
+        numbers: dict[tuple[int, int], int] = {}
+        for role in self.programs[self.client].connects:
+            if not self.programs[role].per_connection:
+                how: dict[str, Any] = {"seed": seed}
+                if role == self.server:
+                    made = partial(self._made, tasks)
+                    how |= {"journal": journal, "observe": observe, "make_session": made, "game": True}
+                shared[role] = await self._listen(tasks, self.programs[role], **how)
+        for index, seat in enumerate(seats):
+            addresses = dict(shared)
+            for role in self.programs[self.client].connects:
+                if self.programs[role].per_connection:
+                    own: dict[str, Any] = {"seed": derived_seed(seat.seed, role), "my": {"name": seat.name}}
+                    own["player"] = players[index, role]
+                    if role == self.server:
+                        own["observe"] = _as_peer(index, observe) if observe is not None else None
+                        own["journal"] = _Shared(journal, numbers, index) if journal is not None else None
+                        own["on_ended"] = partial(self._session_ended, index)
+                    addresses[role] = await self._listen(tasks, self.programs[role], **own)
+            tasks.start_soon(self._join, index, seat, addresses, players[index, self.client])
+            await self._until(lambda joined=index + 1: self._seated(joined))  # type: ignore[misc]
+        if not program.per_connection:
+            await self._until(lambda: self.ended is not None or len(self.clients) == len(seats))
+            if not await self._server_ends():
+                return
+            with anyio.move_on_after(CLIENTS_SECONDS):
+                await self._until(lambda: len(self.clients) == len(seats))
+        else:
+            await self._until(lambda: len(self.clients) == len(seats))
+            with anyio.move_on_after(CLIENTS_SECONDS):
+                await self._until(lambda: len(self.sessions) == len(seats))
+
+    async def _server_ends(self) -> bool:
+        """Wait for the server's end; return False for one that runs for ever, once all players have ended.
+
+        That is one which waits for connections to come and for no clock.
+        """
+        while self.ended is None:
+            with anyio.move_on_after(CLIENTS_SECONDS):
+                await self._until(lambda: self.ended is not None)
+            if self.ended is None and self.session is not None and self.session.deadline is None:
+                log.info("all players have ended, and %s waits for no clock: it is stopped", self.server)
+                return False
+        return True
+
+    async def _listen(self, tasks: TaskGroup, program: Program, *, game: bool = False, **how: Any) -> Address:
+        """Start a role that listens; return its address once the port is taken."""
+        listening = anyio.Event()
+        port = 0
+
+        def on_listening(taken: int) -> None:
+            nonlocal port
+            port = taken
+            listening.set()
+
+        async def run() -> None:
+            ended = await serve(program, HOST, 0, on_listening=on_listening, **how)
+            if game:
+                self.ended = ended
+                self._change()
+
+        tasks.start_soon(run, name=f"listen {program.role.name}")
+        await listening.wait()
+        return HOST, port
+
+    async def _join(self, index: int, seat: Participant, addresses: Mapping[str, Address], player: Player) -> None:
+        program = self.programs[self.client]
+        how: dict[str, Any] = {"seed": seat.seed, "my": {"name": seat.name}, "number": index + 1}
+        # Where all play one game, its session says it for all.
+        how["tells_waits"] = self._tells_waits and self.programs[self.server].per_connection
+        try:
+            ended = await join(program, addresses, player, **how)
+        except NetworkError as error:
+            # The port is given up once the session has ended, and that is told when its last bytes are out.
+            with anyio.move_on_after(CLIENTS_SECONDS):
+                await self._until(lambda: self.ended is not None)
+            if self.ended is None:
+                raise
+            ended = Ended(None, f"the game was over before it could join: {error}")
+        self.clients[index] = ended
+        self._change()
+
+    def _session_ended(self, index: int, number: int, ended: Ended) -> None:
+        self.sessions[index] = ended
+        self._change()
+
+    def _made(self, tasks: TaskGroup, *arguments: Any, **named: Any) -> NotifyingSession:
+        self.session = NotifyingSession(*arguments, **named)
+        self.session.changed = self._change
+        if self._tells_waits:
+            tasks.start_soon(tell_of_waits, self.session, self.server)
+        return self.session
+
+    def _change(self) -> None:
+        self._changed.set()
+
+    async def _until(self, holds: Callable[[], bool]) -> None:
+        while not holds():
+            if self._changed.is_set():
+                self._changed = anyio.Event()
+            await self._changed.wait()
+
+    def _seated(self, joined: int) -> bool:
+        """Whether the sign-up of the player who joined last is over: seated, refused or gone."""
+        if joined - 1 in self.clients or self.ended is not None or self.session is None:
+            return True
+        connected = len(self.session.seats) - len(self.programs[self.server].connects)
+        return connected >= joined and not signing_up(self.session)

@@ -1,0 +1,263 @@
+"""The listening side: a role that peers connect to, run until its session has ended.
+
+A role whose ``main`` runs once has one session, into which every connection is handed; it says itself who gets a seat.
+A role whose ``main`` takes a parameter has one session for each connection, until it is cancelled.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from math import inf
+from typing import Any, Final
+
+import anyio
+from anyio.abc import TaskGroup
+
+from machines.effects import Effect, Ended
+from machines.engine.session import Program, Session
+from runtime.network.clock import make_clock, warn_of_lag
+from runtime.network.transport import CannotConnectError, Connection, listen
+from runtime.players.base import Player, UnknownPlayerError, derived_seed
+from runtime.sessions.client import Address, connect_all, run_in_group
+from runtime.sessions.driver import JournalWriter, SessionDriver, open_host
+from runtime.sessions.stall_report import session_state
+
+log = logging.getLogger("accord.network")
+
+STATES_TOLD_MAX: Final = 3
+ADDRESS_MAX: Final = 64  # what `accord serve` allows one address; the largest game that ships has 10 players
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """How far a server was when it was stopped.
+
+    ``connections`` counts all that were let in, whether they are still there or not; ``ended`` the sessions that had
+    come to their end, ``running`` those that had not. ``waited_for`` says where a session stood that takes in all;
+    where each connection has one, in which states how many stood, the STATES_TOLD_MAX most frequent by name.
+    """
+
+    connections: int
+    ended: int
+    running: int
+    waited_for: str
+
+
+async def serve(
+    program: Program,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    *,
+    seed: int = 0,
+    my: Mapping[str, Any] | None = None,
+    addresses: Mapping[str, Address] | None = None,
+    player: Player | None = None,
+    make_player: Callable[[int], AbstractAsyncContextManager[Player]] | None = None,
+    journal: JournalWriter | None = None,
+    observe: Callable[[Effect], None] | None = None,
+    on_listening: Callable[[int], None] | None = None,
+    on_ended: Callable[[int, Ended], None] | None = None,
+    on_stopped: Callable[[Stopped], None] | None = None,
+    address_max: float = inf,
+    stock: bool = False,
+    make_session: Callable[..., Session] = Session,
+) -> Ended:
+    """Run a role that listens, and return how its session ended.
+
+    A role with a session for each connection never returns: ``on_ended`` is told the number of each session, from 0,
+    and how it ended; session n > 0 has a seed of its own, ``derived_seed(seed, n)``. When this is cancelled,
+    connections are still closed in good order, within CANCEL_DRAIN_SECONDS, and ``on_stopped`` is told how far it was.
+
+    No one address may have more than ``address_max`` connections open, so that one machine cannot take all that the
+    spec's ``connections_max`` allows; without it there is no such limit, as where all players are on one machine.
+
+    ``on_listening`` is told the port once it is taken. ``addresses`` are those of the roles that this one connects
+    to, by role; ``player`` answers its questions. Where each connection has a session, ``make_player`` gives each a
+    player of its own, made with the session's seed; without it all share ``player``. ``observe`` sees every effect.
+    ``stock`` takes anyio's own streams on asyncio too.
+
+    Raises:
+        PortInUseError: another program listens on the port.
+        CannotListenError: the host is unknown or not this one, or the port is not allowed.
+        CannotConnectError: a role that this one connects to can't be reached.
+    """
+
+    async def run(tasks: TaskGroup) -> Ended:
+        clock = make_clock(tasks)
+        make_host = partial(
+            open_host, program, tasks, clock, my=my, player=player, journal=journal, observe=observe, make=make_session
+        )
+        connect = partial(connect_all, program.connects, addresses or {}, tasks, stock=stock)
+        door = _Door(program.wire.connections_max, address_max)
+        listener = await listen(host, port, tasks, stock=stock)
+        try:
+            if on_listening is not None:
+                on_listening(listener.port)
+            log.info("%s listens on %s:%d", program.role.name, host, listener.port)
+            if program.per_connection:
+                each = _SessionEach(make_host, connect, door, tasks, seed, on_ended, make_player)
+                with _told_if_stopped(on_stopped, each.progress):
+                    await listener.serve(each.admit)
+                    await anyio.sleep_forever()
+            connections = await connect()
+            only = make_host(seed=seed)
+            try:
+                with _told_if_stopped(on_stopped, lambda: Stopped(door.admitted, 0, 1, only.session.where())):
+                    only.start(connections)
+                    await listener.serve(partial(door.admit, only))
+                    return await only.over()
+            finally:
+                await listener.close()
+                await only.release()
+        finally:
+            await listener.close()
+            warn_of_lag(clock, program.role.name)
+
+    ended = await run_in_group(run)
+    if on_ended is not None:
+        on_ended(0, ended)
+    return ended
+
+
+@contextmanager
+def _told_if_stopped(on_stopped: Callable[[Stopped], None] | None, progress: Callable[[], Stopped]) -> Iterator[None]:
+    """Tell how far a server was, if the block is cancelled."""
+    try:
+        yield
+    except anyio.get_cancelled_exc_class():
+        if on_stopped is not None:
+            on_stopped(progress())
+        raise
+
+
+class _Door:
+    """Counts the connections of a listener and turns away those that are too many or too late."""
+
+    def __init__(self, connections_max: int, address_max: float) -> None:
+        self._connections_max = connections_max
+        self._address_max = address_max
+        self._open: Counter[str] = Counter()  # by address
+        self._turned_away = 0
+        self.admitted = 0  # since it listens
+
+    def has_room(self, connection: Connection) -> bool:
+        """Count a connection in, or turn it away."""
+        address = _address(connection)
+        if self._open.total() >= self._connections_max:
+            self.turn_away(connection, f"{self._connections_max} connections are open, which is the limit")
+            return False
+        if self._open[address] >= self._address_max:
+            self.turn_away(connection, f"{self._address_max} connections from {address} are open, which is the limit")
+            return False
+        self._open[address] += 1
+        self.admitted += 1
+        return True
+
+    def admit(self, host: SessionDriver, connection: Connection) -> None:
+        """Hand a connection to a session, if there is room and the session runs."""
+        if host.ended is not None:
+            self.turn_away(connection, "the session is over")
+        elif self.has_room(connection):
+            host.connect(connection, partial(self.released, connection))
+
+    def released(self, connection: Connection) -> None:
+        """Count a connection out."""
+        address = _address(connection)
+        self._open[address] -= 1
+        if not self._open[address]:
+            del self._open[address]
+
+    def turn_away(self, connection: Connection, why: str) -> None:
+        """Close a connection at once. A flood of them must not flood the log, so every thousandth is told."""
+        level = logging.DEBUG if self._turned_away % 1000 else logging.WARNING
+        self._turned_away += 1
+        log.log(level, "%s is turned away (number %d): %s", connection.name, self._turned_away, why)
+        connection.abort()
+
+
+def _address(connection: Connection) -> str:
+    return connection.name.rpartition(":")[0]
+
+
+class _SessionEach:
+    """Opens a session for each connection."""
+
+    def __init__(
+        self,
+        make_host: Callable[..., SessionDriver],
+        connect: Callable[[], Awaitable[list[Connection]]],
+        door: _Door,
+        tasks: TaskGroup,
+        seed: int,
+        on_ended: Callable[[int, Ended], None] | None,
+        make_player: Callable[[int], AbstractAsyncContextManager[Player]] | None,
+    ) -> None:
+        self._make_host = make_host
+        self._connect = connect
+        self._door = door
+        self._tasks = tasks
+        self._seed = seed
+        self._on_ended = on_ended
+        self._make_player = make_player
+        self._sessions = 0
+        self._running: dict[SessionDriver, None] = {}  # in the order in which they came
+        self._ended = 0
+
+    def progress(self) -> Stopped:
+        """Say how far all the sessions are."""
+        return Stopped(self._door.admitted, self._ended, self._sessions - self._ended, self._waits())
+
+    def _waits(self) -> str:
+        """Return the states in which most sessions stand, and how many in each, for people."""
+        states = Counter(session_state(host.session) for host in self._running)
+        most = states.most_common(STATES_TOLD_MAX)
+        told = [f"{state} ({count})" for state, count in most]
+        others = states.total() - sum(count for _, count in most)
+        return "; ".join([*told, *([f"others ({others})"] if others else [])])
+
+    def admit(self, connection: Connection) -> None:
+        """Open a session for a connection, if there is room."""
+        if self._door.has_room(connection):
+            connection.pause()  # until the session has all its seats
+            number, self._sessions = self._sessions, self._sessions + 1
+            self._tasks.start_soon(self._run, number, connection, name=f"session {number}")
+
+    async def _run(self, number: int, connection: Connection) -> None:
+        seed = derived_seed(self._seed, number) if number else self._seed
+        how: dict[str, Any] = {"number": number, "seed": seed}
+        why = ""
+        async with AsyncExitStack() as held:
+            if self._make_player is not None:
+                try:
+                    how["player"] = await held.enter_async_context(self._make_player(seed))
+                except UnknownPlayerError as error:
+                    why = str(error)
+            ended = await self._play(self._make_host(**how), connection, why)
+        if self._on_ended is not None:
+            self._on_ended(number, ended)
+
+    async def _play(self, host: SessionDriver, connection: Connection, why: str) -> Ended:
+        """Return how a session ended; one that has no player, for this reason ``why``, ends at once."""
+        try:
+            try:
+                self._running[host] = None
+                others = [] if why else await self._connect()
+            except CannotConnectError as error:
+                why = str(error)
+            if why:
+                host.give_up([connection], why)
+            else:
+                host.start([*others, connection])
+                connection.resume()
+            ended = await host.over()
+            del self._running[host]
+            self._ended += 1
+            return ended
+        finally:
+            await host.release()
+            self._door.released(connection)

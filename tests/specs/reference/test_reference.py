@@ -1,0 +1,175 @@
+"""``specs/README.md`` is true: each example reads and checks, or has the problems it says; every key and code is told.
+
+A block of YAML is a whole spec, or, behind ``<!-- in: NAME -->``, a part of one: it is put into ``bases/NAME.yaml``
+where that says ``<here>``. A line of a base that ends in ``# with: a b`` stays if the block has one of these words, one
+that ends in ``# without: a`` if it has none. ``<!-- problems: A103 -->`` gives the codes of all problems of a block.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from machines import problems
+from machines.checks import check
+from machines.loader import load_text, rules_modules
+from machines.model import Wire
+from machines.parser.branches import BRANCH_KEYS, STAYING
+from machines.parser.reader import TOP_KEYS
+from machines.parser.states import ALWAYS_KEYS, STATE_KEYS
+from machines.problems import SpecError
+from runtime.manual import pages
+from tests.machines.test_language_keys import REASONS
+from tests.specs.reference.editor import marked
+from tests.support.session_harness import Network
+
+SPECS = Path(__file__).resolve().parents[2] / "specs"
+README = (SPECS / "README.md").read_text()
+BASES = Path(__file__).parent / "bases"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """An example: in which line of the page it begins, what it is part of, and which problems it has."""
+
+    line: int
+    text: str
+    base: str | None
+    problems: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.text.splitlines()[0]}"
+
+    def spec(self) -> str:
+        """Return the whole spec that the block is, or is part of."""
+        if self.base is None:
+            return self.text
+        if self.base == "messages":
+            return messages_in_use(self.text)
+        words = set(re.findall(r"\w+", self.text))
+        inner = re.findall(r"^  (\w+):", self.text, re.MULTILINE)
+        filled = {
+            "<call>": self.text.partition(":\n")[0],
+            "<names>": ", ".join(inner),
+            "<holes>": ", ".join(["all", *(f"$h{index} {name}" for index, name in enumerate(inner))]),
+        }
+        lines: list[str] = []
+        for line in (BASES / f"{self.base}.yaml").read_text().splitlines():
+            line, _, condition = line.partition("  # ")
+            when, _, named = condition.partition(": ")
+            if when == "with" and words.isdisjoint(named.split()):
+                continue
+            if when == "without" and not words.isdisjoint(named.split()):
+                continue
+            if line.strip() == "<here>":
+                indent = line[: line.index("<")]
+                lines.extend(indent + inner if inner else "" for inner in self.text.splitlines())
+                continue
+            for hole, value in filled.items():
+                line = line.replace(hole, value)
+            lines.append(line.rstrip())
+        return "\n".join(lines) + "\n"
+
+
+def messages_in_use(text: str) -> str:
+    """Return a spec with the messages in ``text``: one side asks for each and sends it, the other hears it."""
+    states: dict[str, list[str]] = {"client": ["    main:"], "server": ["    main(client):"]}
+    table = re.split(r"^(?:also|urgent):", text, flags=re.MULTILINE)[0]
+    sender = ""
+    for name, number in re.findall(r"^  (\w+):$|^    (\w+):", table, re.MULTILINE):
+        sender = name or sender
+        if number:
+            other = "server" if sender == "client" else "client"
+            at = len(states["client"])
+            receive = f"receive: {{{number}: {{send: {number}, then: s{at + 1}}}}}"
+            states[sender].append(f"      s{at}: {{ask: it, within: 5 s, {receive}}}")
+            states[other].append(f"      s{at}: {{within: 5 s, receive: {{{number}: s{at + 1}}}}}")
+    for listed in states.values():
+        listed.append(f"      s{len(listed)}: {{return: null}}")
+    roles = [line for role, listed in states.items() for line in (f"  {role}:", *listed)]
+    return "\n".join(["protocol: base", "connects: {client: server}", text.rstrip(), "roles:", *roles]) + "\n"
+
+
+def blocks() -> Iterator[Block]:
+    """Yield the examples of the page."""
+    pattern = re.compile(r"((?:^<!-- [^\n]* -->\n)*)^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+    for found in pattern.finditer(README):
+        notes = dict(re.findall(r"<!-- (\w+): (.*?) -->", found[1]))
+        assert set(notes) <= {"in", "problems"}, notes
+        codes = tuple(notes["problems"].split()) if "problems" in notes else ()
+        yield Block(README.count("\n", 0, found.start(2)) + 1, found[2], notes.get("in"), codes)
+
+
+BLOCKS = list(blocks())
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=str)
+def test_every_example_is_right_or_has_the_problems_it_says(block: Block) -> None:
+    text = block.spec()
+    try:
+        spec = load_text(text, "example.yaml", folder=SPECS)
+        found = check(spec, rules_modules(spec))
+    except SpecError as error:
+        found = list(error.problems)
+
+    assert [problem.code for problem in found] == list(block.problems), "\n".join(map(str, found)) + f"\n\n{text}"
+    assert block.problems or not marked(text), "an editor would mark it"
+
+
+def test_there_are_as_many_examples_as_fences() -> None:
+    assert len(BLOCKS) == README.count("```yaml")
+    assert {block.base for block in BLOCKS} - {None, "messages"} == {path.stem for path in BASES.glob("*.yaml")}
+
+
+def test_the_first_example_runs() -> None:
+    network = Network(load_text(BLOCKS[0].text), "host")
+
+    def bid(question: str, arguments: dict[str, Any]) -> Any:
+        return arguments["best"] + 5
+
+    clients = [network.join("guest", bid, {"name": name}) for name in ("ann", "bob")]
+    network.wait(20)
+
+    assert network.server.ended is not None
+    assert network.server.ended.value == 10
+    assert [client.ended and client.ended.value for client in clients] == [10, 10]
+
+
+# -- is everything told? ---------------------------------------------------------------------------------------------
+
+
+def test_every_code_is_told_and_no_other() -> None:
+    known = set(pages())
+    table = README.partition("## Problems")[2].partition("## Safety")[0]
+
+    assert "A4xx" in (problems.__doc__ or "")
+    assert set(re.findall(r"\bA\d\d\d\b", table)) == {code for code in known if code < "A500"}
+    assert set(re.findall(r"\bA\d\d\d\b", README)) == known
+
+
+@pytest.mark.parametrize("key", dict.fromkeys((*TOP_KEYS, *STATE_KEYS, *ALWAYS_KEYS, *BRANCH_KEYS, *STAYING, *REASONS)))
+def test_every_key_and_word_is_told(key: str) -> None:
+    assert f"`{key}`" in README
+
+
+def test_the_limits_of_the_wire_are_told_with_their_defaults() -> None:
+    for field in fields(Wire):
+        if isinstance(field.default, int):
+            assert re.search(rf"^\| `{field.name}`: [^|]* \| {field.default} \|", README, re.MULTILINE), field.name
+
+
+def test_every_link_leads_somewhere() -> None:
+    anchors = {
+        re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-")
+        for heading in re.findall(r"^#+ (.*)$", README, re.MULTILINE)
+    }
+    for target in re.findall(r"\]\(([^)]+)\)", README):
+        if target.startswith("#"):
+            assert target[1:] in anchors, target
+        else:
+            assert (SPECS / target).exists(), target
