@@ -1,6 +1,7 @@
 """The rival: servers of the protocol of ``pairs.yaml`` as one would write them by hand, plain and good.
 
-    `serve_tasks`      a task for each game, on our own transport (`runtime.network.transport`), with one clock that is moved
+    `serve_tasks`      a task for each game, on our own transport (`runtime.network.transport`), with one
+                       clock that is moved
     `serve_journaled`  the same, and every message in and out is written to a file, with its time, by the batch
     `serve_stock`      the same on anyio's own streams
     `serve_callbacks`  no tasks: each game is an object that the arriving bytes call, with a clock that is set again

@@ -28,9 +28,12 @@ Format = Literal["svg", "png"]
 
 SECONDS_MAX = 30.0  # The largest picture of the shipped specs takes under half a second.
 DOT_BYTES_MAX = 4 << 20  # The largest of the shipped specs is under 64 KiB.
-HEADER = struct.Struct(">II")  # as in ``laying.serve``
+HEADER = struct.Struct(">II")  # as in `diagrams.rendering.graphviz_worker.serve`
 
-CHILD = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from diagrams.rendering.graphviz_worker import serve; serve()"
+CHILD = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from diagrams.rendering.graphviz_worker import serve; serve()"
+)
 
 
 class PictureError(Exception):
@@ -80,7 +83,7 @@ class _Graphviz:
             self.close()
         if self._child is None:
             # -I keeps modules out of the current folder; the paths of this process are handed on instead.
-            paths = [*filter(None, sys.path), str(Path(__file__).resolve().parents[1])]
+            paths = [*filter(None, sys.path), str(Path(__file__).resolve().parents[2])]
             command = [sys.executable, "-I", "-c", CHILD, json.dumps(paths)]
             self._child = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

@@ -1,8 +1,8 @@
 """The names of a machine: what it binds, and what is seen everywhere.
 
 One flat frame for each call of a machine holds its parameters and whatever `let`, `as`, `each` and `receive` bind.
-`machines.engine.compiler` gives each name of `frame_names` a slot, `machines.checks.scoping` says who may bind what, and
-`machines.checks.definite_assignment` that each is bound before it is used.
+`machines.engine.compiler` gives each name of `frame_names` a slot, `machines.checks.scoping` says who may bind what,
+and `machines.checks.definite_assignment` that each is bound before it is used.
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@ A transition is a transaction. While one runs, its frame's slots are written in 
 expression raises, slots, state, effects and drops go back to where they were, and the frame has *failed*: the nearest
 ``failed`` branch answers, or the session ends with nothing of the event done.
 
-`machines.engine.session` adds what comes from outside: bytes, clocks, answers. It calls `Interpreter.fire`; everything that
-follows silently from that is done here, by `Interpreter.run_to_completion`; `loops` has what an ``each`` does, `doors` an ``accept``.
+`machines.engine.session` adds what comes from outside: bytes, clocks, answers. It calls `Interpreter.fire`;
+everything that follows silently from that is done here, by `Interpreter.run_to_completion`; `iteration` has what an
+``each`` does, `admission` an ``accept``.
 """
 
 from __future__ import annotations

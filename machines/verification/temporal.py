@@ -1,7 +1,7 @@
 """Properties of a spec, put to every run that is explored, and to a session that runs.
 
-`PropertyDetector` asks them of a graph. `Monitor` asks those that speak of one role only of that role's running session: it is
-told what the session took and sent, and says which property was broken.
+`PropertyDetector` asks them of a graph. `Monitor` asks those that speak of one role only of that role's running
+session: it is told what the session took and sent, and says which property was broken.
 """
 
 from __future__ import annotations

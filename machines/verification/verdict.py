@@ -69,8 +69,8 @@ def _gathered(sent: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 class Finding:
     """One fault of a protocol, with the shortest trace to it.
 
-    ``confirmed`` is None until the trace has been replayed against the real sessions (`machines.verification.counterexamples.replay`);
-    then it says whether they did as the trace has it.
+    ``confirmed`` is None until the trace has been replayed against the real sessions
+    (`machines.verification.counterexamples.replay`); then it says whether they did as the trace has it.
     """
 
     code: str

@@ -149,7 +149,7 @@ class JsonFramer:
             self._chunk = chunk
 
     def try_single_message(self, chunk: bytes) -> bytes | None:
-        """Return a chunk that may be the only payload, a newline after it left in place; see `Framer.try_single_message`."""
+        """Return a chunk that may be the only payload, a newline after it left in place: see `Framer`."""
         if self._chunk or self._buffer or self._error is not None or not 1 < len(chunk) <= self._bytes_max:
             return None
         return chunk if chunk[0] in _PAIRS else None  # others, such as numbers, may go on in the next chunk

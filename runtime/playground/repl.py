@@ -57,7 +57,7 @@ class EndedError(Exception):
 
 
 class Screen(Protocol):
-    """Where a desk writes. ``kind`` is one of `runtime.playground.scenario_runner.Tell`, or input, state, choice or wrong."""
+    """Where a prompt writes. ``kind``: `runtime.playground.scenario_runner.Tell`, or input, state, choice or wrong."""
 
     def show(self, kind: str, line: str) -> None:
         """Show a line."""

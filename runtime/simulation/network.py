@@ -1,7 +1,8 @@
 """All roles of a spec in memory: bytes cross at once, time passes when nothing else moves, players decide at once.
 
-A `Simulation` plays one game. An *actor* is one program in it with its session. One of them may do a `InjectedFault` against the
-protocol; whoever has done something of that kind has the blame from then on, and is owed nothing any more.
+A `Simulation` plays one game. An *actor* is one program in it with its session. One of them may do an
+`InjectedFault` against the protocol; whoever has done something of that kind is responsible from then on, and is
+owed nothing any more.
 """
 
 from __future__ import annotations

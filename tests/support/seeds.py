@@ -8,7 +8,7 @@ from pathlib import Path
 from machines.loader import load
 from machines.model import Spec
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FIVE = ("santorini-prompts", "santorini-relay", "santorini-rulecheck", "trains", "tsuro")
 RULES = ("santorini", "tournament", "trains", "knockout", "tsuro")
 

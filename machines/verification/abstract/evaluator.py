@@ -1,7 +1,8 @@
-"""Expressions over abstract values: what is known is computed, what is not becomes a term or is asked of the oracle.
+"""Expressions over abstract values: what is known is computed, what is not becomes a term or is a choice.
 
-`AbstractEvaluator.value` never asks: what it cannot compute is ``Unknown``. `AbstractEvaluator.holds` does, for a condition has to be true
-or false; what was answered is kept, so that the same question has the same answer until the step is over.
+`AbstractEvaluator.value` never asks: what it cannot compute is ``Unknown``. `AbstractEvaluator.holds` does, for a
+condition has to be true or false; what was answered is kept, so that the same question has the same answer until the
+step is over.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """One step of one role over abstract values: the engine's rules (`machines.engine`), with every answer to every doubt.
 
-`AbstractInterpreter` thaws a frozen local state, does what one input does, until every call rests again, and freezes what came out.
-What differs from the engine: values are abstract; what runs side by side runs one item after another, as with
-``parallel: 1``; a limit that may be used up is used up or not as the oracle says; a rule never raises.
+`AbstractInterpreter` thaws a frozen local state, does what one input does, until every call rests again, and freezes
+what came out. What differs from the engine: values are abstract; what runs side by side runs one item after another, as
+with ``parallel: 1``; a limit that may be used up is used up or not as the oracle says; a rule never raises.
 """
 
 from __future__ import annotations

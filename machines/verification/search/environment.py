@@ -4,8 +4,9 @@ Take a role that serves all clients and never rests but with its door open, as a
 has a part of each client's own (its connection, its places in lists) and a common part (the store). If what it makes
 of a client's message, and what it answers, depends on the client's own part and the common part only, and nobody else
 sees anything of it but through the common part, then so many clients can do together what each can do by itself while
-the common part changes as any of them may change it. `EnvironmentAbstraction` searches that, and takes nothing for granted: it puts
-all that one client's connection ever heard to every state that the role can be in with so many of them, and compares.
+the common part changes as any of them may change it. `EnvironmentAbstraction` searches that, and takes nothing for
+granted: it puts all that one client's connection ever received to every state that the role can be in with so many of
+them, and compares.
 
 This is "one child at a time". Why nothing is missed: all that is told of a step is told of one client's connection; and
 while a door is open, no run is stuck or at an end, since more clients may come. What it finds may need a change that no

@@ -11,8 +11,8 @@ from machines.verification.contracts import promises_for
 from machines.verification.verdict import Verdict
 from machines.verification.verify import verify
 
-SPECS = Path(__file__).resolve().parents[1] / "specs"
-SHIPPED = Path(__file__).resolve().parents[2] / "specs"
+SPECS = Path(__file__).resolve().parents[2] / "specs"
+SHIPPED = Path(__file__).resolve().parents[3] / "specs"
 
 
 def text_of(name: str) -> str:

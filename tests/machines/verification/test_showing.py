@@ -23,7 +23,7 @@ from runtime.cli import main
 from runtime.commands.verification import decider
 from tests.test_manual import spec_text
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 LITERAL = {path.stem: path.read_text() for path in (ROOT / "tests" / "specs" / "literal").glob("*.yaml")}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema_rs
 import yaml
 
-SCHEMA: dict[str, Any] = json.loads((Path(__file__).resolve().parents[2] / "specs" / "spec.schema.json").read_text())
+SCHEMA: dict[str, Any] = json.loads((Path(__file__).resolve().parents[3] / "specs" / "spec.schema.json").read_text())
 VALIDATOR = jsonschema_rs.validator_for(SCHEMA)
 
 

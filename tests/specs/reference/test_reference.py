@@ -28,7 +28,7 @@ from tests.machines.test_language_keys import REASONS
 from tests.specs.reference.editor import marked
 from tests.support.session_harness import Network
 
-SPECS = Path(__file__).resolve().parents[2] / "specs"
+SPECS = Path(__file__).resolve().parents[3] / "specs"
 README = (SPECS / "README.md").read_text()
 BASES = Path(__file__).parent / "bases"
 

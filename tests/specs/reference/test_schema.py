@@ -20,7 +20,7 @@ from machines.parser.yaml_nodes import parse_yaml
 from machines.problems import Problems
 from tests.specs.reference.editor import SCHEMA, VALIDATOR, EditorLoader, marked
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = (ROOT / "specs", ROOT / "tests" / "specs", ROOT / "docs" / "cookbook")
 SPECS = sorted(path for folder in FOLDERS for path in folder.glob("*.yaml"))
 
