@@ -13,6 +13,7 @@ from machines.effects import Note
 from machines.engine.actions import count_range, duration, peers
 from machines.engine.call_stack import RELEASED_PEERS, Admission, CallFrame, PeerState
 from machines.engine.compiler import ACCEPT, ENTER, CompiledState
+from machines.engine.timers import start_clocks
 from machines.engine.transaction import SWEEP_MIN, RareState
 from machines.values import Peer, Record
 
@@ -25,7 +26,7 @@ def enter_accept(tree: Interpreter, frame: CallFrame, node: CompiledState) -> No
     accept = node.accept
     assert accept is not None, "only an accept is entered here"
     low, high = (0, inf) if accept.seats is None else count_range(accept.seats(frame.slots))
-    tree.start_clocks(frame, node)
+    start_clocks(tree, frame, node)
     accepting = Admission(low, high)
     if not isinstance(frame.slots[accept.slot], tuple):
         frame.slots[accept.slot] = ()

@@ -11,14 +11,14 @@ everything that follows silently from that is done here, by `Interpreter.run_to_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import inf
 from typing import Any
 
 from machines.effects import Ask, Cancel, Effect, Ended, Note
 from machines.effects import Drop as DropEffect
 from machines.engine import admission, iteration, spawning
-from machines.engine.actions import duration, peers
+from machines.engine.actions import peers
 from machines.engine.call_stack import (
     LOST,
     SILENT_STEPS_MAX,
@@ -27,7 +27,6 @@ from machines.engine.call_stack import (
     FailedError,
     ParallelLoop,
     PeerState,
-    RunningTimer,
     SuspendedAdmission,
     Transition,
     is_within,
@@ -48,10 +47,10 @@ from machines.engine.compiler import (
     Places,
     Program,
 )
+from machines.engine.timers import start_clocks, start_timers
 from machines.engine.transaction import PendingSpawn, Transaction
 from machines.values import NO_FIELDS, Peer, Record
 
-EVERY_SECONDS_MIN = 0.001  # a shorter clock would keep the session busy and hear nobody
 FAILURES_MAX = 100  # `failed` branches taken in one event; each undoes its own step, so only a cycle of them gets here.
 _NO_SLOTS: list[Any] = []  # what a frame that is over has; nobody writes to it
 _NO_QUESTIONS: dict[int, CallFrame] = {}  # what a session has whose role asks nothing; nobody writes to it
@@ -201,7 +200,7 @@ class Interpreter(Transaction):
         asks = node.asked is not None and frame.question is None
         try:
             if again:
-                self.start_clocks(frame, node)
+                start_clocks(self, frame, node)
             if asks:
                 self._ask(frame, node)
             if node.kind == WAIT:
@@ -443,7 +442,7 @@ class Interpreter(Transaction):
             if node.entry is not None:
                 node.entry(slots)
             if kind == WAIT:
-                self.start_clocks(frame, node)
+                start_clocks(self, frame, node)
                 frame.empty_told = False
                 if node.awaits is not None:
                     self.register(frame, node, afresh=True)
@@ -454,7 +453,7 @@ class Interpreter(Transaction):
                 return
             if kind == CALL:
                 if node.timed:
-                    self.start_clocks(frame, node)
+                    start_clocks(self, frame, node)
                 assert node.run is not None, "a call calls"
                 machine, arguments = node.run
                 frame.child = child = self.new_frame(machine, arguments(slots), frame, frame.number_calls(machine))
@@ -476,37 +475,6 @@ class Interpreter(Transaction):
             if seat.inbox and seat.holder is None:
                 self.ready.append(seat)
         self.unheard = tuple(number for number in self.unheard if self.seats[number].inbox)
-
-    def start_clocks(self, frame: CallFrame, node: CompiledState) -> None:
-        """Let the limit, and the ``after`` and ``every``, of the state that is entered begin."""
-        self.serial += 1
-        frame.serial = self.serial
-        deadline = inf
-        if node.seconds is not None:
-            deadline = self.now + node.seconds
-        elif node.within is not None:
-            deadline = self.now + node.within(frame.slots)
-        elif node.kind == WAIT:
-            deadline = self.now + frame.default_seconds()
-        frame.deadline = deadline
-        if deadline < self.earliest:
-            self.earliest = deadline
-        if node.moments:
-            frame.moments = self.moments(node.moments, frame.slots)
-
-    def moments(
-        self, compiled: tuple[tuple[str, bool, Callable[[list[Any]], Any]], ...], slots: list[Any]
-    ) -> list[RunningTimer]:
-        """Let the clocks beside the limit begin."""
-        started = []
-        for event, repeats, wait in compiled:
-            seconds = duration(wait(slots))
-            if repeats and seconds < EVERY_SECONDS_MIN:
-                raise FailedError(f"every {seconds:g} s: it may be {EVERY_SECONDS_MIN:g} s at the least")
-            self.serial += 1
-            started.append(RunningTimer(self.now + seconds, seconds if repeats else None, event, self.serial))
-            self.earliest = min(self.earliest, self.now + seconds)
-        return started
 
     def register(self, frame: CallFrame, node: CompiledState, *, afresh: bool) -> None:
         """Make the awaited peers' seats heard by this frame."""
@@ -606,7 +574,7 @@ class Interpreter(Transaction):
         if table.first_live is not None:
             table.first_live(slots)
         if table.standing:
-            frame.extras().standing = self.moments(table.standing, frame.slots)
+            frame.extras().standing = start_timers(self, table.standing, frame.slots)
         return frame
 
     def _finish(self, frame: CallFrame) -> None:

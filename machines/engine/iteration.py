@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from machines.engine.call_stack import SILENT_STEPS_MAX, TOO_SILENT, CallFrame, FailedError, Loop, ParallelLoop
 from machines.engine.compiler import CompiledState
+from machines.engine.timers import start_clocks
 from machines.expressions.operations import LENGTH_MAX
 from machines.values import Range
 
@@ -36,7 +37,7 @@ def enter_each(tree: Interpreter, frame: CallFrame, node: CompiledState) -> None
     frame.loop = loop = ParallelLoop(items, width, frame.slots[:])
     if node.run is not None:
         loop.offset = frame.number_calls(node.run[0], len(items))
-    tree.start_clocks(frame, node)  # side by side there is one clock, for all of them
+    start_clocks(tree, frame, node)  # side by side there is one clock, for all of them
     start_items(tree, frame, node, loop)
 
 
@@ -62,7 +63,7 @@ def next_item(tree: Interpreter, frame: CallFrame, node: CompiledState, loop: Lo
             node.entry(slots)
         if node.run is not None:
             if node.timed:
-                tree.start_clocks(frame, node)
+                start_clocks(tree, frame, node)
             machine, arguments = node.run
             frame.child = child = tree.new_frame(machine, arguments(slots), frame, loop.offset + index)
             tree.work.append(child)

@@ -87,7 +87,7 @@ def _turns() -> _Turns:
 
 
 class LoopConnection(asyncio.BufferedProtocol):
-    """A `runtime.network.transport.Connection`. An accepted one is handed on once it is made, others wait for `start`."""
+    """A `runtime.network.transport.Connection`. An accepted one is handed on at once, others wait for `start`."""
 
     __slots__ = (
         "_accepted",

@@ -32,7 +32,7 @@ for path in sorted(HERE.glob("test_language_*.py")):
 ELSEWHERE = {
     "wire.connections_max": HERE.parent / "runtime" / "test_server.py",
     "accepted": HERE / "test_accepted.py",
-    "properties": HERE.parent / "exploring" / "test_exploring_properties.py",
+    "properties": HERE / "verification" / "test_exploring_properties.py",
 }
 
 REASONS = ("late", "malformed", "unknown", "unexpected", "illegal", "limit", "early", "closed", "failed")

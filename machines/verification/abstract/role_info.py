@@ -84,7 +84,7 @@ class MachineOutline:
 
 
 class RoleOutline:
-    """One role of a spec. ``spec`` may be another version than the other end's: `machines.verification.compatibility`."""
+    """One role of a spec. ``spec`` may be another version than the other end's (`verification.compatibility`)."""
 
     def __init__(self, spec: Spec, role: str, promises: Mapping[str, Contract]) -> None:
         self.spec = spec

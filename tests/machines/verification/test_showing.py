@@ -331,7 +331,7 @@ def test_a_spec_without_problems_costs_no_search(monkeypatch: pytest.MonkeyPatch
     def searched(*given: object, **more: object) -> None:
         raise AssertionError("there is nothing to show")
 
-    monkeypatch.setattr(witness, "show", searched)
+    monkeypatch.setattr(witness, "find_witnesses", searched)
 
     assert main(["check", "tsuro", "--clients", "1"]) == 0
 

@@ -47,8 +47,8 @@ def _verdict(spec: Spec, specs: dict[str, Spec] | None, clients: tuple[int, ...]
 
 def _whole_verdict(spec: Spec, specs: dict[str, Spec] | None, clients: tuple[int, ...]) -> Verdict:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exploring, "Graph", Whole)
-        patch.setattr(exploring, "Company", lambda *_: None)
+        patch.setattr(exploring, "StateSpace", Whole)
+        patch.setattr(exploring, "EnvironmentAbstraction", lambda *_: None)
         return _verdict(spec, specs, clients)
 
 

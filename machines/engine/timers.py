@@ -1,0 +1,52 @@
+"""Clocks of a state: its limit, and the ``after`` and ``every`` beside it.
+
+These raise what an expression raises; whoever called takes the transition back (`machines.engine.interpreter`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from machines.engine.actions import duration
+from machines.engine.call_stack import CallFrame, FailedError, RunningTimer
+from machines.engine.compiler import WAIT, CompiledState
+
+if TYPE_CHECKING:
+    from machines.engine.interpreter import Interpreter
+
+EVERY_SECONDS_MIN = 0.001  # a shorter clock would keep the session busy and no message would be read
+
+
+def start_clocks(tree: Interpreter, frame: CallFrame, node: CompiledState) -> None:
+    """Let the limit, and the ``after`` and ``every``, of the state that is entered begin."""
+    tree.serial += 1
+    frame.serial = tree.serial
+    deadline = inf
+    if node.seconds is not None:
+        deadline = tree.now + node.seconds
+    elif node.within is not None:
+        deadline = tree.now + node.within(frame.slots)
+    elif node.kind == WAIT:
+        deadline = tree.now + frame.default_seconds()
+    frame.deadline = deadline
+    if deadline < tree.earliest:
+        tree.earliest = deadline
+    if node.moments:
+        frame.moments = start_timers(tree, node.moments, frame.slots)
+
+
+def start_timers(
+    tree: Interpreter, compiled: tuple[tuple[str, bool, Callable[[list[Any]], Any]], ...], slots: list[Any]
+) -> list[RunningTimer]:
+    """Let the clocks beside the limit begin."""
+    started = []
+    for event, repeats, wait in compiled:
+        seconds = duration(wait(slots))
+        if repeats and seconds < EVERY_SECONDS_MIN:
+            raise FailedError(f"every {seconds:g} s: it may be {EVERY_SECONDS_MIN:g} s at the least")
+        tree.serial += 1
+        started.append(RunningTimer(tree.now + seconds, seconds if repeats else None, event, tree.serial))
+        tree.earliest = min(tree.earliest, tree.now + seconds)
+    return started
