@@ -39,7 +39,7 @@ class Thinker:
         self.done.set()
         return time.monotonic() - before
 
-    def try_single_message(self) -> bool:
+    def glance(self) -> bool:
         return self.late()
 
 

@@ -386,9 +386,9 @@ def test_the_same_seed_gives_the_same_games_and_another_seed_others(name: str) -
 
 def test_games_do_not_depend_on_how_python_orders_sets() -> None:
     script = (
-        "from machines.loader import load; from runtime.simulation.campaign import rehearse;"
+        "from machines.loader import load; from runtime.simulation.campaign import run_campaign;"
         "from runtime.simulation.snapshots import kept, written; from hashlib import sha256;"
-        "text = written([kept('sticks', 1, rehearse(load('sticks'), {}).courses)]);"
+        "text = written([kept('sticks', 1, run_campaign(load('sticks'), {}).courses)]);"
         "print(sha256(text.encode()).hexdigest())"
     )
     told = {

@@ -306,9 +306,8 @@ async def test_who_breaks_a_wait_harms_nobody_else(
     over_tcp, late = MISDEEDS[misdeed].over_tcp, MISDEEDS[misdeed].late
     outcome = expected(dialect, call, misdeed)
     if misdeed == "never reads":
-        monkeypatch.setattr(
-            "runtime.network.memory_transport.PIECES_MAX", 0
-        )  # what is sent waits in the sender until it is read
+        # What is sent waits in the sender until it is read.
+        monkeypatch.setattr("runtime.network.memory_transport.PIECES_MAX", 0)
 
     async with anyio.create_task_group() as tasks:
         async with open_table(dialect, misdeed) as table:

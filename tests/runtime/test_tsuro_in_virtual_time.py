@@ -168,9 +168,8 @@ async def test_a_client_that_answers_and_never_reads_is_cut_off_once_too_much_wa
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, logger="accord")
-    monkeypatch.setattr(
-        "runtime.network.memory_transport.PIECES_MAX", 0
-    )  # what is sent waits in the sender until it is read
+    # What is sent waits in the sender until it is read.
+    monkeypatch.setattr("runtime.network.memory_transport.PIECES_MAX", 0)
     monkeypatch.setattr("runtime.network.anyio_transport.UNSENT_BYTES_MAX", 10_000)  # two boards, or three
 
     async with memory_table(seats="3..3") as table:

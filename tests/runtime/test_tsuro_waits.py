@@ -314,13 +314,12 @@ async def test_who_breaks_a_wait_harms_nobody_else(
     over_tcp, late = MISDEEDS[misdeed].over_tcp, MISDEEDS[misdeed].late
     outcome = expected(at, misdeed)
     if misdeed == "never reads":
-        monkeypatch.setattr(
-            "runtime.network.memory_transport.PIECES_MAX", 0
-        )  # what is sent waits in the sender until it is read
+        # What is sent waits in the sender until it is read.
+        monkeypatch.setattr("runtime.network.memory_transport.PIECES_MAX", 0)
     if misdeed == "byte by byte":
         # It reads the end only when it has said all, which a busy machine may let take more than a second.
-        for streams in ("loop_streams", "task_streams"):
-            monkeypatch.setattr(f"runtime.{streams}.LINGER_SECONDS", 4.0)
+        for transport in ("asyncio_transport", "anyio_transport"):
+            monkeypatch.setattr(f"runtime.network.{transport}.LINGER_SECONDS", 4.0)
     seats = "3..5" if at is At.WINDOW and not over_tcp else "3..3"
     open_table = tcp_table if over_tcp else memory_table
 

@@ -118,7 +118,7 @@ def test_it_says_so_in_json_too(accord: Run, port: Port) -> None:
 
 
 @pytest.fixture
-def may_close_now(tmp_path: Path) -> Path:
+def parting(tmp_path: Path) -> Path:
     path = tmp_path / "parting.yaml"
     path.write_text(PARTING)
     return path
