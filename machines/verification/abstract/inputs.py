@@ -197,9 +197,19 @@ class AbstractInterpreter(StateTransitions):
                 self.event = self.event or f"reads {token[0]}"
                 if not self._heard(layer, seat, token, name):
                     self._refused(f"{layer[0].outline.name}.{layer[0].state}", name, seat)
-                    self.seats[seat] = MARKED
+                    self._fault_unawaited(seat, hearers, "illegal")
                 return True
         return self._early(seat, hearers, token)
+
+    def _fault_unawaited(self, seat: int, hearers: list[Layer], reason: str) -> None:
+        """A fault of a peer that nobody awaits is answered at once, or waits for whoever hears the peer next."""
+        for layer in hearers:
+            if layer[1].invalid is not None:
+                if not self._fire(layer, ".invalid", layer[1].invalid, seat, reason):
+                    self._fault(layer[0], "invalid", seat, reason)
+                return
+        if self.seats[seat] == OPEN:
+            self.seats[seat] = MARKED
 
     def _early(self, seat: int, hearers: list[Layer], token: Token) -> bool:
         policy = self._early_policy(seat)
@@ -211,14 +221,9 @@ class AbstractInterpreter(StateTransitions):
             self.hits.append(Observation("ignored", f"{token[0]} is ignored in {where}", token[0], where, seat))
             return True
         self.event = self.event or f"did not ask for {token[0]}"
-        for layer in hearers:
-            if layer[1].invalid is not None:
-                self.hits.append(Observation("early", f"nobody asked for {token[0]} in {where}", token[0], where, seat))
-                if not self._fire(layer, ".invalid", layer[1].invalid, seat, "early"):
-                    self._fault(layer[0], "invalid", seat, "early")
-                return True
-        if self.seats[seat] == OPEN:
-            self.seats[seat] = MARKED
+        if any(layer[1].invalid is not None for layer in hearers):
+            self.hits.append(Observation("early", f"nobody asked for {token[0]} in {where}", token[0], where, seat))
+        self._fault_unawaited(seat, hearers, "early")
         return True
 
     # -- faults --------------------------------------------------------------------------------------------------------
