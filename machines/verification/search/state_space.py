@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import product
 from operator import itemgetter
 from typing import Any
 
@@ -66,6 +65,8 @@ class Transition:
         yield from self.others
 
 
+# Where shared actors are while a client connects, and the moves that brought them there.
+_Connecting = tuple[dict[int, int], tuple[Transition, ...]]
 _Own = tuple[tuple[tuple[int, int], ...], tuple[Transition, ...]]  # see `StateSpace._own`
 
 
@@ -399,22 +400,35 @@ class StateSpace:
         """Yield the ways in which a client connects: its own roles start, those it shares admit it, it starts."""
         group = self.cast.actors[at].group
         members = [index for index, actor in enumerate(self.cast.actors) if actor.group == group]
-        asked: list[list[Transition]] = []
+        ways: list[_Connecting] = [({}, ())]
         for index in reversed(members):
-            actor = self.cast.actors[index]
-            for seat, (other, theirs) in enumerate(actor.peers):
-                shared = self.cast.actors[other]
-                local = config[0][other]
-                is_asked = shared.group < 0 and seat < len(actor.part.outline.connects)
-                if is_asked and local >= 0 and shared.part.rest(local).over is None:
-                    ways = shared.part.after(local, ("connect", theirs))
-                    asked.append([self._move(other, ("connect", theirs), way) for way in ways])
-            asked.append([self._move(index, ("start",), way) for way in actor.part.after(-1, ("start",))])
-        for combined in product(*asked):
+            for other, theirs in self._asked_by(index):
+                ways = [longer for way in ways for longer in self._connected(config, way, other, theirs)]
+            started = [self._move(index, ("start",), way) for way in self.cast.actors[index].part.after(-1, ("start",))]
+            ways = [(after, (*moves, start)) for after, moves in ways for start in started]
+        for _, moves in ways:
             yield Transition(
-                at, ("connects",), None, combined,
-                fair=all(one.fair for one in combined), loud=any(one.loud for one in combined),
+                at, ("connects",), None, moves,
+                fair=all(one.fair for one in moves), loud=any(one.loud for one in moves),
             )  # fmt: skip
+
+    def _asked_by(self, at: int) -> Iterator[tuple[int, int]]:
+        """Yield the shared actors that an actor connects to, each with its seat there."""
+        actor = self.cast.actors[at]
+        for other, theirs in actor.peers[: len(actor.part.outline.connects)]:
+            if self.cast.actors[other].group < 0:
+                yield other, theirs
+
+    def _connected(self, config: GlobalState, way: _Connecting, at: int, seat: int) -> Iterator[_Connecting]:
+        """Yield how a shared actor may admit one more connection, from where those before it have brought it."""
+        after, moves = way
+        local = after.get(at, config[0][at])
+        part = self.cast.actors[at].part
+        if local < 0 or part.rest(local).over is not None:
+            yield way
+            return
+        for admits in part.after(local, ("connect", seat)):
+            yield {**after, at: admits.local}, (*moves, self._move(at, ("connect", seat), admits))
 
     def done(self, config: GlobalState, move: Transition) -> GlobalState:
         """Return the configuration after a move."""
