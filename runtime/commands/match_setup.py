@@ -30,6 +30,7 @@ from machines.parser.settings import apply_settings
 from machines.values import Range
 from runtime.commands.exit_codes import CommandError
 from runtime.players.base import check_kind, default_kind
+from runtime.sessions.match import around, connections
 
 PERSON_SECONDS = 300.0
 PLAYERS_MAX = 100  # In one process; each has its own connections, tasks and thread.
@@ -74,9 +75,19 @@ def cast(
     if client not in connecting:
         raise CommandError(f"the role {client!r} is none that connects: there is {', '.join(connecting)}")
     accepting = [name for name in listeners if not spec.roles[name].machines["main"].parameters]
-    server = next((name for name in accepting if name in spec.connects[client]), listeners[0])
+    reached = reversed(around(spec, client))
+    server = next((name for name in (*spec.connects[client], *reached) if name in accepting), listeners[0])
     seats = seats_of(spec, spec.roles[server])
-    count = players if players is not None else max(len(kinds), seats.low if seats is not None else 2, 1)
+    taken = max(1, connections(spec, client, server))
+    if seats is not None and taken > 1:
+        least, most = -(-seats.low // taken), seats.high // taken
+        if least > most:
+            raise CommandError(
+                f"{spec.protocol} cannot be played: each {client} has {taken} connections to {server}, and its seats "
+                f"are {seats.low}..{seats.high}"
+            )
+        seats = Range(least, most)
+    count = players if players is not None else max(len(kinds), seats.low if seats is not None else 2 // taken, 1)
     if players is not None and not 1 <= players <= PLAYERS_MAX:
         raise CommandError(f"--players {players} is not within 1..{PLAYERS_MAX}")
     if seats is not None and seats.low > PLAYERS_MAX:
@@ -94,7 +105,7 @@ def cast(
     chosen = (*kinds, *[default] * (count - len(kinds)))
     for kind in dict.fromkeys(chosen):
         check_kind(kind, spec)
-    chosen_settings = {**settings, **fix_seats(spec, spec.roles[server], count)}
+    chosen_settings = {**settings, **fix_seats(spec, spec.roles[server], count * taken)}
     if "human" in chosen:
         chosen_settings |= relax_time_limits(spec, client, settings)
     return MatchSetup(

@@ -170,6 +170,34 @@ def signing_up(session: Session) -> int:
     )
 
 
+def around(spec: Spec, client: str) -> list[str]:
+    """Return the roles that a client connects to, or those that they connect to: each after those it connects to."""
+    found: dict[str, None] = {}
+    under_way = [(client, iter(spec.connects.get(client, ())))]
+    while under_way:
+        role, targets = under_way[-1]
+        target = next((one for one in targets if one not in found), None)
+        if target is not None:
+            under_way.append((target, iter(spec.connects.get(target, ()))))
+        else:
+            under_way.pop()
+            found[role] = None
+    return [role for role in found if role != client]
+
+
+def connections(spec: Spec, client: str, server: str) -> int:
+    """Return how many connections to the server a client has, with those of the sessions that are its own."""
+    counted = {client: 1}
+    total = 0
+    for role in (client, *reversed(around(spec, client))):
+        own = role == client or spec.roles[role].machines["main"].parameters
+        for target in spec.connects.get(role, ()) if own else ():
+            if target == server:
+                total += counted[role]
+            counted[target] = counted.get(target, 0) + counted[role]
+    return total
+
+
 async def play(
     spec: Spec,
     rules: Mapping[str, ModuleType],
@@ -228,8 +256,10 @@ class _Game:
     def __init__(
         self, spec: Spec, rules: Mapping[str, ModuleType], server: str, client: str, *, tells_waits: bool
     ) -> None:
-        roles = dict.fromkeys((server, *spec.connects[client], client))
+        self.listening = around(spec, client)
+        roles = dict.fromkeys((server, *self.listening, client))
         self.programs = {role: Program(spec, role, rules) for role in roles}
+        self.taken = connections(spec, client, server)  # how many each player has to the server
         self.server = server
         self.client = client
         self.session: NotifyingSession | None = None
@@ -256,19 +286,19 @@ class _Game:
         program = self.programs[self.server]
         shared: dict[str, Address] = {}
         numbers: dict[tuple[int, int], int] = {}
-        for role in self.programs[self.client].connects:
+        for role in self.listening:
             if not self.programs[role].per_connection:
-                how: dict[str, Any] = {"seed": seed}
+                how: dict[str, Any] = {"seed": seed, "addresses": dict(shared)}
                 if role == self.server:
                     made = partial(self._made, tasks)
                     how |= {"journal": journal, "observe": observe, "make_session": made, "game": True}
                 shared[role] = await self._listen(tasks, self.programs[role], **how)
         for index, seat in enumerate(seats):
             addresses = dict(shared)
-            for role in self.programs[self.client].connects:
+            for role in self.listening:
                 if self.programs[role].per_connection:
                     own: dict[str, Any] = {"seed": derived_seed(seat.seed, role), "my": {"name": seat.name}}
-                    own["player"] = players[index, role]
+                    own |= {"player": players[index, role], "addresses": dict(addresses)}
                     if role == self.server:
                         own["observe"] = _as_peer(index, observe) if observe is not None else None
                         own["journal"] = _Shared(journal, numbers, index) if journal is not None else None
@@ -362,4 +392,4 @@ class _Game:
         if joined - 1 in self.clients or self.ended is not None or self.session is None:
             return True
         connected = len(self.session.seats) - len(self.programs[self.server].connects)
-        return connected >= joined and not signing_up(self.session)
+        return connected >= joined * max(1, self.taken) and not signing_up(self.session)
