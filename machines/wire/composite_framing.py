@@ -71,8 +71,8 @@ def _matcher(pattern: tuple[str, ...]) -> Callable[[bytes], dict[str, int] | Non
 class PartsFramer:
     """Cuts lines and frames. The limits hold for a whole frame: bytes, and how many parts it has."""
 
-    __slots__ = ("_bad", "_buffer", "_bytes_max", "_counts", "_error", "_first", "_matchers", "_parts_max", "_running",
-                 "_scanned", "_size", "_wire")  # fmt: skip
+    __slots__ = ("_bad", "_buffer", "_bytes_max", "_counts", "_error", "_first", "_marks", "_matchers", "_parts_max",
+                 "_running", "_scanned", "_size", "_wire")  # fmt: skip
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
@@ -86,6 +86,7 @@ class PartsFramer:
         self._first = True  # whether its first line is still to come
         self._running: _Step | None = None
         self._matchers: dict[tuple[str, ...], Callable[[bytes], dict[str, int] | None]] = {}
+        self._marks: dict[bytes, re.Pattern[bytes]] = {}  # what finds the line that ends the others
         self._error: FrameError | None = None
 
     @property
@@ -225,12 +226,16 @@ class PartsFramer:
         return found
 
     def _until(self, mark: bytes) -> _Step:
-        lines: list[bytes] = []
-        while True:
-            line = yield from self._line()
-            if line == mark:
-                return self._text(b"\n".join(lines))
-            lines.append(line.removeprefix(mark))
+        if mark not in self._marks:
+            self._marks[mark] = re.compile(rb"^" + re.escape(mark) + rb"\r?\n", re.MULTILINE)
+        while (found := self._marks[mark].search(self._buffer, self._scanned)) is None:
+            self._check(len(self._buffer))
+            self._scanned = self._buffer.rfind(b"\n") + 1  # where the line begins that is not whole
+            yield
+        content = bytes(self._buffer[: found.start()]).replace(b"\r\n", b"\n").removesuffix(b"\n")
+        self._took(found.end())
+        stuffed = b"\n" + mark
+        return self._text(content.removeprefix(mark).replace(stuffed, b"\n"))
 
     def _took(self, size: int) -> None:
         self._check(size)

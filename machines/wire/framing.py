@@ -22,6 +22,7 @@ from typing import Final, Protocol
 import msgspec
 
 from machines.model import Wire
+from machines.wire.depth import depths, is_deeper, without_escapes
 
 BLANKS: Final = b" \t\r\n"
 BLANK_LINES: Final = re.compile(rb"(?:\r?\n)+")
@@ -30,6 +31,10 @@ LENGTH: Final = Struct(">I")
 # In this many bytes from where a value begins, a newline is looked for that might end it. A bound, because looking
 # through the whole buffer for each of many small values would be quadratic.
 LINE_GUESS_BYTES: Final = 4096
+# The end of a value is looked for in blocks, each twice as long as the last: small values cost little, and large ones
+# are not gone through byte by byte.
+BLOCK_BYTES_MIN: Final = 64
+BLOCK_BYTES_MAX: Final = 1 << 16
 
 _QUOTE, _BACKSLASH = b'"\\'
 _OPENERS: Final = b"[{"
@@ -37,13 +42,8 @@ _LITERALS: Final = {b"t"[0]: b"true", b"f"[0]: b"false", b"n"[0]: b"null"}
 _NUMBER_STARTS: Final = b"-0123456789"
 _STARTS: Final = b'[{"tfn' + _NUMBER_STARTS
 _PAIRS: Final = {b"["[0]: b"]"[0], b"{"[0]: b"}"[0], _QUOTE: _QUOTE}
-_BRACKETS_ALIKE: Final = bytes.maketrans(b"{}", b"[]")
-_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 
 _not_blank = re.compile(rb"[^ \t\r\n]").search
-_structure = re.compile(rb'["\[\]{}]').search
-_text_stop = re.compile(rb'["\\]').search
-_text = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL).sub
 _number_stop = re.compile(rb"[^-+0-9.eE]").search
 _is_one_value = msgspec.json.Decoder(msgspec.Raw).decode
 
@@ -122,7 +122,7 @@ class JsonFramer:
         self._depth_max = depth_max
         self._chunk = b""  # One chunk as it came, while the buffer is empty: nearly always a whole message.
         self._buffer = _NEVER_USED
-        self._position = 0  # In the buffer; 0 where a value is still to begin. One past the end after a backslash.
+        self._position = 0  # In the buffer; 0 where a value is still to begin. Never behind a backslash that escapes.
         self._depth = 0
         self._in_text = False
         self._error: FrameError | None = None
@@ -197,17 +197,10 @@ class JsonFramer:
             _is_one_value(chunk)
         except (msgspec.MsgspecError, RecursionError):
             return False
+        # A text may hold brackets, so their number is only an upper bound of the depth.
         if chunk.count(b"[") + chunk.count(b"{") <= self._depth_max:
             return True
-        # Too many brackets to be sure. Leave nothing but them, then take the innermost pairs away, level by level.
-        # Texts go first; every second piece between quotes is one, unless a backslash may stand before a quote.
-        bare = _text(b"", chunk) if b"\\" in chunk else b"".join(chunk.split(b'"')[::2])
-        brackets = bare.translate(_BRACKETS_ALIKE, _NO_BRACKETS)
-        for _ in range(self._depth_max):
-            brackets = brackets.replace(b"[]", b"")
-            if not brackets:
-                return True
-        return False
+        return not is_deeper(chunk, self._depth_max)
 
     def _begin(self) -> int | None:
         """Find where the next value begins and, if it is here already, return where it ends."""
@@ -259,37 +252,32 @@ class JsonFramer:
         return stop.start()
 
     def _nested_end(self) -> int | None:
-        buffer, position, depth, in_text = self._buffer, self._position, self._depth, self._in_text
-        limit = self._bytes_max  # The last byte of a value stands before it; what lies behind is not looked at.
-        while True:
-            if in_text:
-                found = _text_stop(buffer, position, limit)
-                if found is None:
-                    break
-                position = found.end()
-                if found[0] == b"\\":
-                    position += 1  # Whatever follows, here or in the next chunk, is skipped.
-                    continue
-                in_text = False
-            else:
-                found = _structure(buffer, position, limit)
-                if found is None:
-                    break
-                position = found.end()
-                byte = found[0]
-                if byte == b'"':
-                    in_text = True
-                    continue
-                if byte in b"[{":
-                    depth += 1
-                    if depth > self._depth_max:
-                        raise FrameError(f"a message is nested deeper than {self._depth_max}")
-                    continue
-                depth -= 1
-            if depth == 0:
-                return position
-        self._position = max(position, len(buffer))
-        self._depth = depth
+        buffer = self._buffer
+        limit = min(len(buffer), self._bytes_max)  # What lies behind is not looked at.
+        size = BLOCK_BYTES_MIN
+        while self._position < limit:
+            piece = without_escapes(bytes(buffer[self._position : min(limit, self._position + size)]))
+            if not piece:  # only a backslash, which waits for what it escapes
+                break
+            end = self._block_end(piece)
+            if end is not None:
+                return end
+            self._position += len(piece)
+            size = min(2 * size, BLOCK_BYTES_MAX)
+        return None
+
+    def _block_end(self, piece: bytes) -> int | None:
+        """Return where the value ends in the next piece of it, or None, and then keep what the piece says."""
+        if not self._depth and self._in_text:  # the value is a text
+            quote = piece.find(b'"')
+            return None if quote < 0 else self._position + quote + 1
+        behind, in_text = depths(piece, self._depth, self._in_text)
+        end = behind.index(0, 1) if 0 in behind[1:] else None
+        if max(behind[:end]) > self._depth_max:
+            raise FrameError(f"a message is nested deeper than {self._depth_max}")
+        if end is not None:
+            return self._position + end
+        self._depth = behind[-1]
         self._in_text = in_text
         return None
 
