@@ -71,6 +71,7 @@ def test_a_clock_that_rings_all_the_time_fails_the_machine() -> None:
     assert "0.001 s at the least" in str(server.ended.failed)
 
 
+@pytest.mark.xdist_group("time")
 @pytest.mark.parametrize("blank", [b"\n", b"\r\n"])
 def test_blank_lines_are_skipped_in_one_step(blank: bytes) -> None:
     server = Run(DOOR)

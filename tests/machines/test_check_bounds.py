@@ -62,6 +62,7 @@ def told(text: str) -> tuple[Problem, ...]:
         return error.problems
 
 
+@pytest.mark.xdist_group("time")
 @pytest.mark.parametrize(("make", "code"), [case[1:] for case in CRAFTED], ids=[case[0] for case in CRAFTED])
 def test_a_crafted_spec_is_checked_soon_and_told_of_briefly(make: Callable[[], str], code: str) -> None:
     text = make()

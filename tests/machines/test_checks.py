@@ -155,6 +155,7 @@ def test_a_long_chain_of_calls_is_checked_without_recursion() -> None:
     assert [problem.code for problem in found(text)] == ["A328"]
 
 
+@pytest.mark.xdist_group("time")
 def test_calls_that_branch_and_meet_again_take_no_longer() -> None:
     calls = "".join(
         f"    m{n}:\n      one: {{run: m{n + 1}, then: two}}\n      two: {{run: m{n + 1}, return: 0}}\n"
@@ -171,6 +172,7 @@ def test_calls_that_branch_and_meet_again_take_no_longer() -> None:
     assert time.process_time() - started < 5  # 2 to the 40th ways through would take for ever
 
 
+@pytest.mark.xdist_group("time")
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
 def test_a_shipped_spec_is_checked_at_once(path: Path) -> None:
     spec = load(str(path), rules=SEED_RULES)

@@ -254,6 +254,7 @@ def test_more_insertions_than_anyone_needs_are_a_problem(tmp_path: Path) -> None
     assert [problem.place.line for problem in found if f"more than {INSERTIONS_MAX}" in problem.text] == [46]
 
 
+@pytest.mark.xdist_group("time")
 def test_a_large_variant_of_a_large_spec_is_laid_within_seconds(tmp_path: Path) -> None:
     states = "".join(f"      t{number}: {{send: GO(1), then: asking}}\n" for number in range(1500))
     many = "protocol: many\nextends: walk\nroles:\n  server:\n    main:\n" + states

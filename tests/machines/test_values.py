@@ -138,6 +138,7 @@ def test_depth_is_counted_from_the_outside_also_through_what_was_seen_before() -
         freeze([[inner]])
 
 
+@pytest.mark.xdist_group("time")
 @pytest.mark.parametrize("kind", [tuple, list])
 def test_a_list_of_twice_the_same_list_is_small_however_often(kind: type) -> None:
     started = time.process_time()

@@ -399,6 +399,7 @@ def test_why_a_server_failed_is_told_and_not_that_nobody_answers_there(accord: R
     assert err.count("all five tokens") == 0, "it is told once"
 
 
+@pytest.mark.xdist_group("time")
 def test_why_players_are_out_is_told_once(accord: Run) -> None:
     kinds = [word for kind in ("silent", "gone", "malformed", "infinite") for word in ("--player", kind)]
 

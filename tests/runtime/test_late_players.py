@@ -43,6 +43,7 @@ class Thinker:
         return self.late()
 
 
+@pytest.mark.xdist_group("time")
 async def test_a_strategy_is_told_to_decide_when_most_of_its_time_is_gone(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "accord.players")
 

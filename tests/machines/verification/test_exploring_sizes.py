@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from time import process_time
 
+import pytest
+
 from machines.loader import load_text
 from machines.model import Spec
 from machines.verification.verdict import PROVED, UNDETERMINED
@@ -51,6 +53,7 @@ roles:
 """
 
 
+@pytest.mark.xdist_group("time")
 def test_two_roles_of_two_thousand_states_take_about_a_second() -> None:
     spec = long_dialogue(STATES)
     began = process_time()
