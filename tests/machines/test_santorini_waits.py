@@ -216,6 +216,7 @@ CASES = [
 ]
 
 
+@pytest.mark.matrix("protocol", "wait", "misdeed")
 @pytest.mark.parametrize(("protocol", "wait", "misdeed"), CASES, ids=lambda value: getattr(value, "name", value))
 def test_who_breaks_a_wait_is_out_and_the_others_play_on(protocol: Protocol, wait: str, misdeed: str) -> None:
     chosen = (WAITS | BUILDS)[wait]
@@ -228,6 +229,7 @@ def test_who_breaks_a_wait_is_out_and_the_others_play_on(protocol: Protocol, wai
         check(table, chosen, (NAMES[chosen.seat],), NAMES)
 
 
+@pytest.mark.matrix("protocol", "wait", "misdeed")
 @pytest.mark.parametrize("wait", list(IDLE))
 @pytest.mark.parametrize("misdeed", ["gone", "no_json", "wrong_shape", "of_another_phase", "endless"])
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=lambda protocol: protocol.name)

@@ -112,7 +112,9 @@ def test_an_answer_keeps_its_form(value: Any) -> None:
     assert answer_of(json.loads(json.dumps(answer_value(value)))) == value
 
 
-@pytest.mark.parametrize("value", [object(), {1, 2}, {(1, 2): 3}, 1 << 70, "\ud800", print], ids=repr)
+@pytest.mark.parametrize(
+    "value", [object(), {1, 2}, {(1, 2): 3}, 1 << 70, "\ud800", print], ids=lambda value: type(value).__name__
+)
 def test_an_answer_that_no_json_holds_does_not_break_the_journal(value: object, journal: Journal) -> None:
     journal.write("answer", 1.0, [], [], number=1, value=value)
     journal.write("tick", 2.0, [], [])

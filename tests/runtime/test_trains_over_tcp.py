@@ -53,6 +53,7 @@ async def tournament(dialect: str, players: int, **settings: str) -> tuple[Any, 
     return result.ended, said, result.players
 
 
+@pytest.mark.matrix("dialect", "players", "anyio_backend", strength=1)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("players", [10, 40])
 async def test_a_tournament_is_signed_up_for_played_in_rounds_and_told(players: int, dialect: str) -> None:
@@ -205,6 +206,7 @@ async def test_a_fixture_has_its_result(fixture: str) -> None:
 
 
 @needs_shared
+@pytest.mark.matrix("dialect", "fixture", "anyio_backend", strength=1)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize(
     "fixture",

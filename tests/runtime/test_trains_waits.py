@@ -296,6 +296,7 @@ def open_table(dialect: str, misdeed: str) -> AbstractAsyncContextManager[Trains
     return tcp_table(dialect, **settings, reply="20 s", naming="20 s")
 
 
+@pytest.mark.matrix("dialect", "wait", "misdeed", "anyio_backend")
 @pytest.mark.parametrize("misdeed", MISDEEDS)
 @pytest.mark.parametrize(("dialect", "wait"), PAIRS)
 async def test_who_breaks_a_wait_harms_nobody_else(

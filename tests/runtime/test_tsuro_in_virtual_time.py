@@ -324,6 +324,7 @@ MISDEEDS: dict[str, tuple[Callable[[Visit, str], Awaitable[None]], str, float]] 
 }
 
 
+@pytest.mark.matrix("wait", "misdeed", "virtual_backend")
 @pytest.mark.parametrize("misdeed", MISDEEDS)
 @pytest.mark.parametrize("wait", WAITS)
 async def test_a_client_whose_server_misbehaves_ends_with_a_clear_failure(wait: str, misdeed: str) -> None:

@@ -55,6 +55,7 @@ def recorded(game: str) -> tuple[tuple[Line, ...], ...]:
 
 
 @needs_shared
+@pytest.mark.matrix("game", "way", strength=1)
 @pytest.mark.parametrize("game", GAMES)
 async def test_guests_who_say_what_was_recorded_are_told_what_was_recorded(game: str, stock: bool) -> None:
     connections = recorded(game)
@@ -144,6 +145,7 @@ class RecordedServer:
 
 
 @needs_shared
+@pytest.mark.matrix("piece", "together", "way", strength=1)
 @pytest.mark.parametrize(
     ("games", "piece", "together"),
     [(GAMES, 1 << 20, False), (GAMES, 1 << 20, True), (["5-dumb"], 1, False)],
@@ -182,6 +184,7 @@ async def flood(stream: SocketStream) -> None:
         return
 
 
+@pytest.mark.matrix("misbehave", "way", strength=1)
 @pytest.mark.parametrize(
     ("misbehave", "why"),
     [(reset, "closed"), (say_half, "malformed"), (flood, "malformed")],
@@ -208,6 +211,7 @@ async def test_our_client_ends_with_a_clear_failure_when_its_server_misbehaves(
 # -- our own games -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.matrix("kinds", "way", strength=1)
 @pytest.mark.parametrize(
     "kinds",
     [

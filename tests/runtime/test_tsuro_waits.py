@@ -304,6 +304,7 @@ async def sit_down(table: Table, wait: Wait, misdeed: str, tasks: TaskGroup) -> 
     return culprit, guests
 
 
+@pytest.mark.matrix("wait", "misdeed", "anyio_backend")
 @pytest.mark.parametrize("misdeed", MISDEEDS)
 @pytest.mark.parametrize("wait", WAITS)
 async def test_who_breaks_a_wait_harms_nobody_else(
