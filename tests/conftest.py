@@ -19,6 +19,8 @@ from tests.covering import covering, sample
 SEEDS: Final = 1_000_000
 SHARE: Final = 0.05
 """How much of what the covering part leaves out is drawn."""
+SHARING: Final = ("tests/machines/verification/", "tests/diagrams/")
+"""Folders whose files share what is made once: verdicts, pictures."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -51,7 +53,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         # The tests of a file share what it has made once; a matrix is spread over the workers.
         if not any(item.iter_markers("xdist_group")) and not any(item.iter_markers("matrix")):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+            file = item.nodeid.partition("::")[0]
+            group = next((folder for folder in SHARING if file.startswith(folder)), file)
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 def _kept(items: list[pytest.Item], seed: int) -> set[pytest.Item]:

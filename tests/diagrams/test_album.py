@@ -16,9 +16,11 @@ from diagrams.rendering.style import SIZE_SMALL
 from diagrams.states.overview import overview_dot
 from machines.loader import load, shipped
 from machines.model import Spec
+from tests.diagrams.drawn import album_of, picture
 from tests.diagrams.examples import games, hostile, starts
 from tests.diagrams.test_pictures import HOSTILE, SVG, parts, size, texts
 from tests.diagrams.tools import Mermaid, plantuml_fault
+from tests.parts import THREE_SPECS, by_default
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +29,9 @@ def mermaid() -> Mermaid:
 
 
 def all_drawings() -> Iterator[Drawing]:
-    for spec in (*map(load, shipped()), games()):
-        yield from album(spec)
+    for name in shipped():
+        yield from album_of(name)
+    yield from album(games())
 
 
 def test_each_machine_has_two_drawings_and_each_role_one() -> None:
@@ -64,8 +67,9 @@ def test_no_two_drawings_of_all_specs_share_a_name() -> None:
 
 
 def test_all_drawings_of_all_specs_are_drawn_within_ten_seconds_and_none_is_wider_than_a_screen() -> None:
+    picture.cache_clear()
     began = time.perf_counter()
-    pictures = {drawing.stem: render(drawing.dot, "svg") for drawing in all_drawings()}
+    pictures = {drawing.stem: picture(drawing.dot, "svg") for drawing in all_drawings()}
     took = time.perf_counter() - began
 
     assert took < 10
@@ -82,9 +86,9 @@ def test_links_lead_to_drawings_that_are_there() -> None:
             assert link in stems, drawing.stem
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", by_default(shipped(), THREE_SPECS))
 def test_mermaid_itself_takes_every_drawing(name: str, mermaid: Mermaid) -> None:
-    for drawing in album(load(name)):
+    for drawing in album_of(name):
         text = drawing.text("mmd")
         assert text is not None
         for diagram in re.split(r"\n(?=sequenceDiagram)", text):
@@ -147,7 +151,7 @@ def clusters(svg: bytes) -> int:
 def test_an_overview_has_a_frame_for_each_machine_and_names_every_state(name: str) -> None:
     spec = load(name)
     for role in spec.roles.values():
-        svg = render(overview_dot(spec, role.name, {}), "svg")
+        svg = picture(overview_dot(spec, role.name, {}), "svg")
         shown = texts(svg).replace("\N{NO-BREAK SPACE}", " ")
         assert clusters(svg) == len(role.machines)
         for machine in role.machines.values():
@@ -162,7 +166,7 @@ def test_every_text_at_an_arrow_of_an_overview_lies_within_the_frame_of_its_mach
     for role in spec.roles.values():
         frames: dict[str, tuple[float, float]] = {}
         lines: list[tuple[str, float, str]] = []
-        for group in ElementTree.fromstring(render(overview_dot(spec, role.name, {}), "svg")).iter(f"{SVG}g"):
+        for group in ElementTree.fromstring(picture(overview_dot(spec, role.name, {}), "svg")).iter(f"{SVG}g"):
             title = group.findtext(f"{SVG}title") or ""
             if title.startswith("cluster_"):
                 path = next(group.iter(f"{SVG}path")).get("d", "")
@@ -186,7 +190,7 @@ def test_an_overview_joins_the_states_that_call_with_the_machines_called() -> No
 
 
 def test_an_overview_names_events_and_sends_and_no_guards() -> None:
-    shown = texts(render(overview_dot(games(), "server", {}), "svg"))
+    shown = texts(picture(overview_dot(games(), "server", {}), "svg"))
 
     assert "? BYE" in shown
     assert "timeout, closed" in shown
@@ -198,7 +202,7 @@ def test_an_overview_names_events_and_sends_and_no_guards() -> None:
 def test_an_overview_of_hostile_names_is_that_of_plain_ones_with_other_texts(name: str) -> None:
     def drawn(spec: Spec) -> ElementTree.Element:
         role = next(iter(spec.roles))
-        return ElementTree.fromstring(render(overview_dot(spec, role, {}), "svg"))
+        return ElementTree.fromstring(picture(overview_dot(spec, role, {}), "svg"))
 
     tree = drawn(hostile(name))
 
@@ -220,7 +224,7 @@ def test_a_machine_that_is_started_is_joined_to_who_starts_it_in_every_drawing(m
     assert "m1s1 --> m3 : starts" in overview
     assert mermaid.fault(overview) == ""
     assert "run by main" in drawn["starts-server-table"].dot
-    assert "start table(peer)" in texts(render(drawn["starts-server-main"].dot, "svg"))
+    assert "start table(peer)" in texts(picture(drawn["starts-server-main"].dot, "svg"))
     chart = drawn["starts-server-main-sequence"].text("txt")
     assert chart is not None
     assert "starts table(peer)" in chart

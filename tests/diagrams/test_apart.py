@@ -33,6 +33,7 @@ from diagrams.rendering.endpoints import (
 from diagrams.rendering.graphviz_worker import lay_out
 from diagrams.rendering.render import render
 from machines.loader import load, shipped
+from tests.diagrams.drawn import picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 NEAR = 4.5  # points: 6 pixels
@@ -105,7 +106,7 @@ def arrows(svg: bytes) -> Iterator[Drawn]:
 @cache
 def pictures(name: str) -> tuple[tuple[str, tuple[Drawn, ...]], ...]:
     drawings = album(load(name), (Kind.STATES, Kind.OVERVIEW))
-    return tuple((drawing.stem, tuple(arrows(render(drawing.dot, "svg")))) for drawing in drawings)
+    return tuple((drawing.stem, tuple(arrows(picture(drawing.dot, "svg")))) for drawing in drawings)
 
 
 def boxes(drawn: Sequence[Drawn]) -> set[str]:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from diagrams.rendering.render import render
 from diagrams.rendering.style import LOOKS, PALE
 from diagrams.states.builder import flow
 from diagrams.states.coverage import TIMES, Count, Coverage, branches, painted
@@ -17,6 +16,7 @@ from diagrams.states.model import Kind, StateDiagram
 from machines.engine.compiler import Program
 from machines.loader import load, rules_modules, shipped
 from machines.model import Spec
+from tests.diagrams.drawn import picture
 from tests.diagrams.examples import games
 from tests.diagrams.test_pictures import texts
 
@@ -117,7 +117,7 @@ def test_a_picture_of_runs_names_the_counts_and_what_was_never_reached(spec: Spe
     drawn, coverage = of_turn(spec, ("asked", "MOVE", ".end"))
     text = dot(drawn, spec.protocol, {}, painted(drawn, coverage, "2 journals"))
 
-    shown = texts(render(text, "svg"))
+    shown = texts(picture(text, "svg"))
     assert "2 journals" in shown
     assert "1" + TIMES in shown
     assert "never" in shown

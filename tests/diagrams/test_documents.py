@@ -24,11 +24,11 @@ from diagrams.documents.index import index
 from diagrams.documents.markdown import code, markdown, text
 from diagrams.documents.schemas import asyncapi, json_schema
 from diagrams.rendering.labels import visible
-from diagrams.rendering.render import render
 from machines.loader import load, load_text, shipped
 from machines.messages.bodies import compile_message
 from machines.model import Spec, Wire
 from machines.values import plain
+from tests.diagrams.drawn import picture
 from tests.diagrams.examples import GAMES, games, hostile
 from tests.diagrams.test_pictures import HOSTILE
 
@@ -51,7 +51,7 @@ def pictures_of(name: str) -> dict[str, bytes]:
 
 
 def pictures(spec: Spec) -> dict[str, bytes]:
-    return {drawing.stem: render(drawing.dot, "svg") for drawing in album(spec)}
+    return {drawing.stem: picture(drawing.dot, "svg") for drawing in album(spec)}
 
 
 class Page(HTMLParser):

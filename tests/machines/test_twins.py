@@ -24,6 +24,7 @@ from machines.engine.session import Session
 from machines.loader import load, shipped
 from machines.messages.shapes import Mismatch
 from machines.model import Spec
+from tests.parts import THREE_SPECS, by_default
 from tests.support.seeds import seed_file
 from tests.support.stub_rules import STUBS
 from tests.support.unruly import GARBAGE, SEEDS, play
@@ -44,6 +45,7 @@ def specs() -> dict[str, Spec]:
 
 SPECS = specs()
 ROLES = [(name, role) for name, spec in SPECS.items() for role in spec.roles]
+SMOKE = [(name, role) for name, role in ROLES if name in THREE_SPECS]
 
 
 class Twins:
@@ -140,7 +142,7 @@ def rules_of(spec: Spec) -> Mapping[str, ModuleType]:
     return {name: STUBS[name] for name, _ in spec.rules}
 
 
-@pytest.mark.parametrize(("name", "role"), ROLES, ids=[f"{name}-{role}" for name, role in ROLES])
+@pytest.mark.parametrize(("name", "role"), by_default(ROLES, SMOKE), ids=[f"{name}-{role}" for name, role in ROLES])
 def test_the_stock_event_class_and_the_lean_one_live_the_same_history(name: str, role: str) -> None:
     spec = SPECS[name]
     lean = Program(spec, role, rules_of(spec))
@@ -160,7 +162,7 @@ def test_the_stock_event_class_and_the_lean_one_live_the_same_history(name: str,
 
 
 @pytest.mark.parametrize("number", range(RUNS))
-@pytest.mark.parametrize("name", SEEDS)
+@pytest.mark.parametrize("name", by_default(SEEDS, set(SEEDS) & set(THREE_SPECS)))
 def test_a_run_of_players_of_every_behaviour_is_the_same_on_both(name: str, number: int) -> None:
     lean, _ = play(name, number)
     stock, _ = play(name, number, stock=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from machines.loader import load, load_text, rules_modules
@@ -34,7 +35,17 @@ def changed(name: str, *changes: tuple[str, str]) -> Spec:
 
 
 def verdict_of(spec: Spec | str, clients: Iterable[int] = (1, 2, 3), *, queue: int = 2, most: int = 60_000) -> Verdict:
-    """Return the verdict on a spec, or on the one of that name or text."""
+    """Return the verdict on a spec, or on the one of that name or text, which is searched once in a session."""
     if isinstance(spec, str):
-        spec = load(spec) if "\n" not in spec else load_text(spec)
+        return _verdict_on(spec, tuple(clients), queue, most)
+    return searched(spec, clients, queue=queue, most=most)
+
+
+def searched(spec: Spec, clients: Iterable[int] = (1, 2, 3), *, queue: int = 2, most: int = 60_000) -> Verdict:
+    """Return the verdict on a spec, found anew."""
     return verify(spec, promises_for(spec, rules_modules(spec)), clients=clients, queue=queue, most=most)
+
+
+@cache
+def _verdict_on(spec: str, clients: tuple[int, ...], queue: int, most: int) -> Verdict:
+    return searched(load(spec) if "\n" not in spec else load_text(spec), clients, queue=queue, most=most)

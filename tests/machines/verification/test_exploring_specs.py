@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from machines.loader import load, shipped
+from machines.loader import shipped
 from machines.verification.verdict import PROVED, REFUTED, UNDETERMINED
 from tests.machines.verification.bench import SPECS, verdict_of
 
@@ -22,7 +22,7 @@ def test_every_spec_that_ships_is_proved_for_one_two_and_three_clients(name: str
 
 @pytest.mark.parametrize("path", CORRECT, ids=lambda path: path.stem)
 def test_a_correct_little_protocol_is_proved(path) -> None:  # type: ignore[no-untyped-def]
-    verdict = verdict_of(load(str(path)))
+    verdict = verdict_of(str(path))
 
     assert verdict.state == PROVED, "\n".join(verdict.lines())
 
