@@ -84,7 +84,7 @@ BAD = ("illegal", "illegal-placement", "malformed", "gone", "infinite", "silent"
 @pytest.mark.parametrize("protocol", FOUR)
 def test_good_players_finish_whatever_the_bad_ones_do(protocol: str, accord: Accord) -> None:
     kinds = [word for bad in BAD for word in ("--player", bad)]
-    quick = ("--set", "games=1", "--set", "reply=600 ms", "--set", "think=400 ms", "--set", "side_by_side=4")
+    quick = ("--set", "games=1", "--set", "reply=2 s", "--set", "think=1500 ms", "--set", "side_by_side=4")
     told = facts(accord, protocol, "--player", "random", *kinds, "--player", "random", *quick)
 
     good = {player["name"] for player in told["players"] if player["kind"] == "random"}
@@ -101,14 +101,17 @@ def test_good_players_finish_whatever_the_bad_ones_do(protocol: str, accord: Acc
 
 def test_the_relays_roles_run_in_processes_of_their_own(start: Start) -> None:
     """Ann's client connects to an AI that is served apart, bob's has one of its own."""
-    server = start("serve", "santorini-relay", "--port", "0", "--json", "--set", "seats=2..2", "--set", "games=1")
+    # It takes processes seconds to begin on a busy machine: no limit of the server is met by that.
+    patient = ("--set", "sign_up=100 s", "--set", "naming=50 s", "--set", "reply=50 s", "--set", "think=40 s")
+    two = ("--set", "seats=2..2", "--set", "games=1")
+    server = start("serve", "santorini-relay", "--port", "0", "--json", *two, *patient)
     where = listening(server)["listening"]
     ai = start("serve", "santorini-relay", "--role", "ai", "--player", "random", "--port", "0", "--json")
     far = listening(ai)
     assert far["role"] == "ai"
 
-    ann = start("join", "santorini-relay", where, "--name", "ann", "--to", f"ai={far['listening']}", "--json")
-    bob = start("join", "santorini-relay", where, "--name", "bob", "--player", "random", "--json")
+    ann = start("join", "santorini-relay", where, "--name", "ann", "--to", f"ai={far['listening']}", "--json", *patient)
+    bob = start("join", "santorini-relay", where, "--name", "bob", "--player", "random", "--json", *patient)
 
     code, (result,), _ = ended(server)
     assert code == 0
