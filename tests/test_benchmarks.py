@@ -10,6 +10,7 @@ import pytest
 from benchmarks.comparison import WORDS, Server
 from benchmarks.engine import TURNS, pairs_program, simple_events
 from benchmarks.handwritten import SERVERS
+from tests.parts import by_default
 
 ROOT = Path(__file__).resolve().parents[1]
 PAIRS, MOVES = 2, 20
@@ -19,7 +20,7 @@ def test_every_server_of_the_comparison_is_tried_here() -> None:
     assert {"ours", "hall", "ours-stock", *SERVERS} == set(WORDS)
 
 
-@pytest.mark.parametrize("kind", sorted(WORDS))
+@pytest.mark.parametrize("kind", by_default(sorted(WORDS), ["ours", "hall"]))
 def test_a_server_plays_a_batch_to_its_end(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     server = Server(kind, "asyncio", PAIRS, MOVES)

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.parts import by_default
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 RANDOM = ("--player", "random", "--player", "random")  # the others, where it does not matter how they play
 SECONDS = 60.0  # Until a test gives up; each takes about two.
@@ -62,7 +64,7 @@ def listening(process: subprocess.Popen[str]) -> Any:
     return json.loads(process.stdout.readline())
 
 
-@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@pytest.mark.parametrize("backend", by_default(["asyncio", "trio"], ["asyncio"]))
 def test_a_server_and_three_clients_play_in_processes_of_their_own(backend: str, start: Start) -> None:
     server = start("serve", "tsuro", "--port", "0", "--json", "--set", "seats=3..3", "--backend", backend)
     facts = listening(server)
@@ -114,6 +116,7 @@ def test_a_fourth_and_fifth_may_join_and_a_sixth_is_refused_at_once(start: Start
     assert len(lines[-1]["result"]["cheaters"]) == 5
 
 
+@pytest.mark.matrix("backend", "which", strength=1)
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_a_server_cleanly(which: signal.Signals, backend: str, start: Start, tmp_path: Path) -> None:
@@ -137,7 +140,7 @@ def test_a_signal_ends_a_server_cleanly(which: signal.Signals, backend: str, sta
     assert start("replay", facts["journal"]).wait(SECONDS) == 0
 
 
-@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@pytest.mark.parametrize("backend", by_default(["asyncio", "trio"], ["trio"]))
 def test_a_server_with_a_session_for_each_says_how_many_there_were(backend: str, start: Start) -> None:
     server = start("serve", "smtp", "--port", "0", "--no-journal", "--backend", backend)
     assert server.stderr is not None
@@ -276,11 +279,11 @@ def test_who_stops_reading_the_output_causes_no_complaint(start: Start) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no disk here that is always full")
-@pytest.mark.parametrize("words", [("list",), ("list", "--json"), ("--help",)])
-def test_output_that_cannot_be_written_is_one_sentence(words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("words", by_default(["list", "list --json", "--help"], ["list"]))
+def test_output_that_cannot_be_written_is_one_sentence(words: str) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "runtime", *words],
+            [sys.executable, "-m", "runtime", *words.split()],
             cwd=ROOT,
             stdout=full,
             stderr=subprocess.PIPE,
@@ -316,6 +319,7 @@ def test_a_person_is_not_kept_at_a_question_of_a_game_that_is_over(start: Start)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="streams are closed so by a POSIX shell")
+@pytest.mark.matrix("words", "output", "code", strength=1)
 @pytest.mark.parametrize("words", ["list", "--help", "explain A103", "show sticks --json"])
 @pytest.mark.parametrize(("output", "code"), [("2>&-", 0), (">&-", 141), (">&- 2>&-", 141), ("| true", 141)])
 def test_a_result_that_nobody_reads_is_told_by_the_exit_code_and_by_no_complaint(
@@ -332,7 +336,7 @@ def test_a_result_that_nobody_reads_is_told_by_the_exit_code_and_by_no_complaint
 
 
 @pytest.mark.skipif(os.name != "posix", reason="streams are closed so by a POSIX shell")
-@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+@pytest.mark.parametrize("closed", by_default([">&-", "2>&-", ">&- 2>&-"], [">&- 2>&-"]))
 def test_closed_streams_keep_a_fault_what_it_is(closed: str) -> None:
     shell = f"exec {sys.executable} -m runtime pley {closed}"
     done = subprocess.run(["sh", "-c", shell], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS)

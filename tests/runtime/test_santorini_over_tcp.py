@@ -17,6 +17,7 @@ from runtime.cli import main
 from runtime.players.base import Arguments, UnknownPlayerError
 from runtime.sessions.embedded_roles import is_embeddable
 from runtime.sessions.server import serve
+from tests.parts import by_default
 from tests.runtime.test_cli_processes import Start, ended, listening, start
 
 __all__ = ["start"]  # a fixture
@@ -41,9 +42,12 @@ def accord(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, 
     return run
 
 
-def test_four_players_play_the_whole_tournament_and_the_table_is_the_same_in_all_four_protocols(accord: Accord) -> None:
+@pytest.mark.parametrize("protocols", [("santorini-official",), pytest.param(FOUR, marks=pytest.mark.whole)], ids=len)
+def test_four_players_play_the_whole_tournament_and_the_table_is_the_same_in_all_four_protocols(
+    protocols: tuple[str, ...], accord: Accord
+) -> None:
     tables = []
-    for protocol in FOUR:
+    for protocol in protocols:
         same = ("--set", "stop_when_decided=false", "--quiet", "--no-journal")
         code, out, _ = accord("play", protocol, "--players", "4", "--seed", "1", *RANDOM, *same)
         assert code == 0
@@ -57,7 +61,7 @@ def test_four_players_play_the_whole_tournament_and_the_table_is_the_same_in_all
     assert sum(int(line.split()[1]) for line in tables[0][2:6]) == 6
     assert sum(int(line.split()[2]) for line in tables[0][2:6]) == 18
     assert sum(" beat " in line for line in tables[0][6:]) == 6
-    assert tables == [tables[0]] * 4
+    assert tables == [tables[0]] * len(protocols)
 
 
 def facts(accord: Accord, protocol: str, *words: str) -> Any:
@@ -66,7 +70,7 @@ def facts(accord: Accord, protocol: str, *words: str) -> Any:
     return json.loads(out)
 
 
-@pytest.mark.parametrize("protocol", FOUR)
+@pytest.mark.parametrize("protocol", by_default(FOUR, ["santorini-prompts"]))
 def test_series_side_by_side_give_the_same_table(protocol: str, accord: Accord) -> None:
     kinds = (*RANDOM, "--player", "illegal-later")
     one, four = [
@@ -81,7 +85,7 @@ def test_series_side_by_side_give_the_same_table(protocol: str, accord: Accord) 
 BAD = ("illegal", "illegal-placement", "malformed", "gone", "infinite", "silent")
 
 
-@pytest.mark.parametrize("protocol", FOUR)
+@pytest.mark.parametrize("protocol", by_default(FOUR, ["santorini-rulecheck", "santorini-relay"]))
 def test_good_players_finish_whatever_the_bad_ones_do(protocol: str, accord: Accord) -> None:
     kinds = [word for bad in BAD for word in ("--player", bad)]
     quick = ("--set", "games=1", "--set", "reply=2 s", "--set", "think=1500 ms", "--set", "side_by_side=4")
