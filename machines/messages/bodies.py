@@ -16,7 +16,7 @@ import msgspec
 
 from machines import model
 from machines.messages.compiler import Compiler
-from machines.messages.containers import Key, KeyedShape, ListShape
+from machines.messages.containers import KeyedShape, KeyShape, ListShape
 from machines.messages.decoding import Holes, Parse, Read, parser_of, reader_of
 from machines.messages.scalars import EnumShape
 from machines.messages.shapes import NO_MATCH, Path, Shape
@@ -118,11 +118,11 @@ class _Compiled:
             case BodyMap(pairs):
                 return KeyedShape([self._key(name, item) for name, item in pairs])
 
-    def _key(self, name: str, body: Body) -> Key:
+    def _key(self, name: str, body: Body) -> KeyShape:
         shape = self._shape(body)
         if isinstance(body, Field) and body.optional:
-            return Key(name, shape, True, shape.freeze(body.default))
-        return Key(name, shape, False, None)
+            return KeyShape(name, shape, True, shape.freeze(body.default))
+        return KeyShape(name, shape, False, None)
 
     def _template(self, body: Text) -> TemplateShape:
         parts = [p if isinstance(p, str) else (p.name, self._compiler.shape(p.type)) for p in body.parts]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from machines import model
-from machines.messages.containers import Key, KeyedShape, ListShape, MapShape, RepeatShape, UnionShape
+from machines.messages.containers import KeyedShape, KeyShape, ListShape, MapShape, RepeatShape, UnionShape
 from machines.messages.scalars import AnyShape, BoolShape, EnumShape, IntShape, NumberShape, TextShape
 from machines.messages.shapes import Shape
 from machines.model import Type, TypeDeclaration
@@ -66,9 +66,9 @@ class Compiler:
             case model.Named():
                 return self.shape(type_)
 
-    def _key(self, field: model.Key) -> Key:
+    def _key(self, field: model.Key) -> KeyShape:
         shape = self.shape(field.type)
-        return Key(field.name, shape, field.optional, shape.freeze(field.default) if field.optional else None)
+        return KeyShape(field.name, shape, field.optional, shape.freeze(field.default) if field.optional else None)
 
 
 _SCALARS: Mapping[str, Callable[[], Shape]] = {

@@ -166,7 +166,7 @@ class RepeatShape(Shape):
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class KeyShape:
     """One key of a KeyedShape; ``default`` is frozen and stands for a key that is missing and may be."""
 
     name: str
@@ -180,7 +180,7 @@ class KeyedShape(Shape):
 
     kinds = frozenset({"map"})
 
-    def __init__(self, keys: Iterable[Key]) -> None:
+    def __init__(self, keys: Iterable[KeyShape]) -> None:
         self.keys = tuple(keys)
         rows = [(key.name, key.shape.take, key.optional, key.default) for key in self.keys]
 

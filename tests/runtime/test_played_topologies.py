@@ -73,5 +73,5 @@ def test_seats_that_no_number_of_players_fills_are_told() -> None:
     spec = load_text(FERRY.replace("seats: 2", "seats: 3..3"))
 
     assert seats_of(spec, spec.roles["harbour"]) == Range(3, 3)
-    with pytest.raises(CommandError, match="each guest has 2 connections to harbour, and its seats are 3[.][.]3"):
+    with pytest.raises(CommandError, match=r"each guest has 2 connections to harbour, and its seats are 3[.][.]3"):
         cast(spec, {}, None, [], None)

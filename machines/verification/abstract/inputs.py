@@ -19,9 +19,9 @@ from machines.verification.abstract.state import (
     SILENT_SEEN,
     TOLD,
     AbstractCall,
+    AbstractTimer,
     Layer,
     Observation,
-    Timer,
     Token,
 )
 from machines.verification.abstract.transitions import StateTransitions
@@ -94,7 +94,7 @@ class AbstractInterpreter(StateTransitions):
             self._fault(call, "invalid", None, "illegal")
         self._drain()
 
-    def ring(self, timer: Timer) -> None:
+    def ring(self, timer: AbstractTimer) -> None:
         """A clock rings."""
         call = list(self.calls())[timer.at]
         state = call.model

@@ -27,13 +27,13 @@ from machines.verification.abstract.state import (
     DROPPED,
     DROPPED_TOLD,
     TOLD,
+    AbstractTimer,
     Closed,
     Local,
     Observation,
     Outcome,
     Sent,
     SilentCycle,
-    Timer,
     Token,
 )
 
@@ -60,7 +60,7 @@ class LocalState:
     where: str
     over: str | None
     questions: tuple[tuple[int, str], ...]
-    timers: tuple[Timer, ...]
+    timers: tuple[AbstractTimer, ...]
     awaited: frozenset[int]
     door: bool
     states: frozenset[str]  # machine.state of every call

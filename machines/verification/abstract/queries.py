@@ -28,12 +28,12 @@ from machines.verification.abstract.state import (
     OPEN,
     SILENT,
     AbstractCall,
+    AbstractTimer,
     Closed,
     Layer,
     Local,
     Observation,
     Sent,
-    Timer,
     Token,
 )
 
@@ -171,7 +171,7 @@ class StateQueries:
                     if self.outline.name in self.outline.spec.messages[message].senders:
                         yield at, message
 
-    def timers(self) -> Iterator[Timer]:
+    def timers(self) -> Iterator[AbstractTimer]:
         """Yield each clock that may ring."""
         for at, call in enumerate(self.calls()):
             state = call.model
@@ -181,11 +181,11 @@ class StateQueries:
                 meant = state.accept is not None or (
                     written is not None and written is not state.answers.invalid and written is not state.answers.closed
                 )
-                yield Timer(at, "window" if state.accept is not None else "late", meant, here)
+                yield AbstractTimer(at, "window" if state.accept is not None else "late", meant, here)
             accept = state.accept
             lingers = accept is not None and accept.linger is not None and call.sign_ups is not None
             if accept is not None and lingers and len(call.look(accept.name)) >= self._seats_of(call)[0]:
-                yield Timer(at, "linger", True, here)
+                yield AbstractTimer(at, "linger", True, here)
             always = call.outline.always
             for prefix, answers in (("", state.answers), ("always:", always.answers if always else None)):
                 if answers is None:
@@ -194,7 +194,7 @@ class StateQueries:
                     for index in range(len(moments)):
                         timer = f"{prefix}{name}{index}"
                         if name == "every" or timer not in call.fired:
-                            yield Timer(at, timer, True, here)
+                            yield AbstractTimer(at, timer, True, here)
 
     def _limit(self, call: AbstractCall) -> Value:
         state = call.model

@@ -68,7 +68,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Timer:
+class AbstractTimer:
     """A clock that may ring: ``at`` is its call, counted as `Walk.calls` does. ``meant``: no fault if it does."""
 
     at: int
