@@ -22,6 +22,11 @@ SPECS = Path(__file__).resolve().parents[1] / "specs"
 TRANSCRIPTS = sorted(FOLDER.glob("*.txt"))
 
 
+@pytest.fixture(autouse=True)
+def places_are_named_from_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(SPECS.parents[1])
+
+
 def joined(run: Run, words: str) -> None:
     run.join()
 
