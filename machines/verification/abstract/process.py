@@ -233,6 +233,7 @@ class Process:
             questions, awaited = tuple(walk.questions()), walk.awaited()
             door = any(call.sign_ups is not None for call in calls)
             waits = walk.over is None and len(awaited) == 1 and not questions and not door
+            waits = waits and not walk.heeds_connections()  # what it reads first, and who comes first, are two ways
             found = self.rests[local] = LocalState(
                 walk.where(),
                 walk.over,

@@ -231,6 +231,10 @@ class StateQueries:
                 found.update(seat for seat in range(len(self.seats)) if self._hears(layer, seat, held=False))
         return frozenset(found)
 
+    def heeds_connections(self) -> bool:
+        """Whether it does something when somebody connects."""
+        return any(layer[1].connected is not None for layer in self._outward())
+
     def where(self) -> str:
         """Return where the role is: each call that rests, and its state."""
         if self.over is not None:

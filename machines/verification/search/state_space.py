@@ -5,8 +5,8 @@ the search small, and a verdict names those it used:
 
 - What runs side by side is taken one after another: calls over different peers share nothing but their results.
 - Clients are alike: configurations that differ only in which client is which count as one.
-- Whoever waits for one peer only reads at once what has come: that it reads later makes no difference to anybody, since
-  whatever else it may do, it may do before that message is sent.
+- Whoever waits for one peer only, and has something from it, goes first: it reads, or its clock rings, or it is lost.
+  What the others do meanwhile makes no difference to it. A shared actor that heeds who connects does not go first.
 - A client that nobody hears or speaks to any more is looked at once in each of its states: the others go on alike.
 - A client that has come to its end, with nothing on its way and nobody who knows of it, is left out where the search
   with one client less has been at just what is left. So is one that has not come, if whoever comes is closed at once
@@ -267,7 +267,11 @@ class StateSpace:
     # -- moves -------------------------------------------------------------------------------------------------------
 
     def _ample_reads(self, config: GlobalState) -> list[Transition] | None:
-        """Return the moves of an actor that waits for one peer only, and has something from it; None if none does."""
+        """Return all moves of an actor that waits for one peer only, and has something from it; None if none does.
+
+        Its clocks and its death are among them: who sent that message may have waited for one peer only as well, and
+        so what this actor does before it reads would be seen nowhere.
+        """
         locals_, queues, _ = config
         for at, local in enumerate(locals_):
             if local < 0:
@@ -284,7 +288,7 @@ class StateSpace:
                 moves = self._reads(at, local, seat, queue.first)
                 if moves:
                     self.used.add(AT_ONCE)
-                    return list(moves)
+                    return [*moves, *self._unasked(at, local)[1]]
         return None
 
     def _isolated_moves(self, config: GlobalState) -> list[Transition]:
@@ -326,9 +330,7 @@ class StateSpace:
                 continue
             if at in self.others:
                 found.extend(self._move(at, ("others",), way) for way in self.others[at](local))
-            own = self.own_moves[at].get(local)
-            if own is None:
-                own = self.own_moves[at][local] = self._own(at, local)
+            own = self._unasked(at, local)
             for seat, incoming in own[0]:
                 queue = queues[incoming]
                 if queue is not None and queue.tokens:
@@ -345,6 +347,13 @@ class StateSpace:
             ways = self.cast.actors[at].part.after(local, given)
             found = self.readings[key] = tuple([self._move(at, given, way) for way in ways])
         return found
+
+    def _unasked(self, at: int, local: int) -> _Own:
+        """Return what `_own` says, which is worked out once."""
+        own = self.own_moves[at].get(local)
+        if own is None:
+            own = self.own_moves[at][local] = self._own(at, local)
+        return own
 
     def _own(self, at: int, local: int) -> _Own:
         """Return the seats that an actor may read from, with their queues, and the moves that it makes unasked."""

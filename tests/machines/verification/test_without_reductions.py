@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.mutation_operators import mutants
 from machines.checks.checker import check
-from machines.loader import load, rules_modules
+from machines.loader import load, load_text, rules_modules
 from machines.model import Spec
 from machines.verification import verify as exploring
 from machines.verification.contracts import promises_for
@@ -69,6 +69,8 @@ def _found(verdict: Verdict) -> set[tuple[str, str]]:
         ("correct/sliding-window", (1, 2), 15),
         ("correct/relay", (1, 2), 6),
         ("lobby", (1, 2), 15),
+        ("clocks/impatient", (1, 2), 10),
+        ("clocks/greeted", (1, 2), 10),
     ],
 )
 def test_a_fault_is_found_if_and_only_if_the_whole_search_finds_it(
@@ -92,6 +94,38 @@ def test_a_fault_is_found_if_and_only_if_the_whole_search_finds_it(
         refuted += bool(whole.findings)
     assert compared >= least
     assert 0 < refuted < compared
+
+
+# In each the client's clock rings while the message that it waits for is on its way, and it goes on with another one.
+@pytest.mark.parametrize(
+    ("name", "heard", "fault"),
+    [
+        ("impatient", "          BACK: {send: GONE, return: null}\n", "kitchen: BACK is not expected in main.served"),
+        ("greeted", "          KNOCK: {then: heard}\n", "guard: KNOCK is not expected in main.asking"),
+    ],
+)
+def test_a_clock_of_who_waits_for_one_peer_only_rings_beside_what_is_on_its_way(
+    name: str, heard: str, fault: str
+) -> None:
+    text = (SPECS / "clocks" / f"{name}.yaml").read_text(encoding="utf-8")
+    assert text.count(heard) == 1
+
+    verdict = _verdict(load_text(text.replace(heard, "")), None, (1,))
+
+    assert ("A502", fault) in {(one.code, one.text) for one in verdict.findings}
+    assert _verdict(load_text(text), None, (1,)).state == "proved"
+
+
+def test_who_heeds_a_connection_may_be_interrupted_before_it_reads() -> None:
+    text = (SPECS / "clocks" / "interrupted.yaml").read_text(encoding="utf-8")
+    before, interrupted = text.split("      interrupted:\n")
+    heard = "        receive: {ASK: {send: {callers: BYE}, return: null}}\n"
+    assert heard in interrupted
+
+    verdict = _verdict(load_text(f"{before}      interrupted:\n{interrupted.replace(heard, '')}"), None, (1, 2))
+
+    assert ("A501", "desk: ASK is not expected in main.interrupted") in _found(verdict)
+    assert _verdict(load_text(text), None, (1, 2)).state == "proved"
 
 
 def test_a_shipped_spec_is_proved_without_reductions_too() -> None:
