@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import logging
 import threading
 import time
@@ -200,8 +201,9 @@ class StrategyPlayer:
         try:
             answer = await self._in_thread(self._catch_up_and_call, news, clock, method, values)
         except Exception as error:
-            log.debug("player %s raised in %s", self._kind, question, exc_info=True)
-            raise DecisionError(f"player {self._kind!r} raised in {question}: {_said(error)}") from error
+            cause = error.__cause__ if isinstance(error, _StrayedError) else error
+            log.debug("player %s raised in %s", self._kind, question, exc_info=cause)
+            raise DecisionError(f"player {self._kind!r} raised in {question}: {_said(cause or error)}") from cause
         finally:
             clock.stop()
         if clock.rang:
@@ -225,7 +227,8 @@ class StrategyPlayer:
             try:
                 await self._in_thread(self._catch_up, news)
             except Exception as error:
-                log.warning("player %s raised in heard: %s", self._kind, _said(error))
+                cause = error.__cause__ if isinstance(error, _StrayedError) else error
+                log.warning("player %s raised in heard: %s", self._kind, _said(cause or error))
 
     def _take_news(self) -> list[tuple[str, dict[str, Any]]]:
         news = list(self._news)
@@ -233,7 +236,7 @@ class StrategyPlayer:
         return news
 
     async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return await anyio.to_thread.run_sync(function, *arguments, abandon_on_cancel=True)
+        return await anyio.to_thread.run_sync(_contained, function, *arguments, abandon_on_cancel=True)
 
     def _catch_up(self, news: list[tuple[str, dict[str, Any]]]) -> None:
         with self._turn:
@@ -248,10 +251,30 @@ class StrategyPlayer:
                 self._strategy.late = clock  # type: ignore[attr-defined]
             for message, holes in news:
                 self._strategy.heard(message, holes)  # type: ignore[attr-defined]
-            return method(*values)
+            answer = method(*values)
+        if inspect.iscoroutine(answer):
+            answer.close()
+            raise TypeError("an async method does not answer, it needs a plain one")
+        return answer
 
 
-def _said(error: Exception) -> str:
+class _StrayedError(Exception):
+    """A strategy raised what is not for the event loop to see: an exit, an interrupt. Its cause is that."""
+
+
+def _contained(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a strategy; what would end the whole process, or confuse its event loop, is an error like any other."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        if isinstance(error, StopIteration):  # no future can hold one
+            raise _StrayedError from error
+        raise
+    except BaseException as error:
+        raise _StrayedError from error
+
+
+def _said(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
@@ -347,7 +370,7 @@ async def open_player(
         return
     try:
         strategy = make(name, seed)
-    except Exception as error:
+    except BaseException as error:  # an exit in there is the player's, and nothing is awaited that can be cancelled
         raise UnknownPlayerError(f"player {kind!r} could not be made with (name, seed): {_said(error)}") from error
     player = StrategyPlayer(strategy, kind)
     try:
@@ -406,7 +429,7 @@ def _imported(kind: str) -> Callable[[str, int], object]:
     add_working_folder()
     try:
         module = importlib.import_module(module_name)
-    except Exception as error:  # whatever the module does when it is imported
+    except (Exception, SystemExit) as error:  # whatever the module does when it is imported
         raise UnknownPlayerError(f"player {kind!r}: {module_name} cannot be imported: {_said(error)}") from error
     found = getattr(module, class_name, None)
     if not callable(found):
