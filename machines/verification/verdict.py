@@ -108,7 +108,8 @@ class Verdict:
     ``clients`` are the numbers of clients that were tried, ``queue`` how many messages may wait for one peer, and
     ``configurations`` how many there were for each number of clients. ``beyond`` says why nothing is known beyond a
     bound; it is empty if the bounds were never met. ``assumed`` is what the proof rests on. ``reduced`` names the
-    reductions by which not every configuration had to be looked at.
+    reductions by which not every configuration had to be looked at. ``rests_on`` names what was not looked at in every
+    way that it may be, and ``settings`` those that were given another value than the spec has, with it.
     """
 
     clients: tuple[int, ...]
@@ -119,6 +120,8 @@ class Verdict:
     assumed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     reduced: tuple[str, ...] = ()
+    rests_on: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
 
     @property
     def state(self) -> State:
@@ -132,6 +135,8 @@ class Verdict:
         *some, last = map(str, self.clients)
         many = f"{', '.join(some)} and {last} clients" if some else f"{last} client{'s' if last != '1' else ''}"
         bound = f"with {many} and at most {self.queue} messages waiting for a peer"
+        if self.settings:
+            bound += f", with {', '.join(self.settings)}"
         return [
             f"{self.state} {bound}: {sum(self.configurations)} configurations",
             *([f"reduced: {'; '.join(self.reduced)}"] if self.reduced else []),

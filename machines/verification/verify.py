@@ -10,6 +10,7 @@ from machines.problems import Place
 from machines.values import Range
 from machines.verification.contracts import Contract
 from machines.verification.error_states import ErrorDetector
+from machines.verification.resting_on import rests_on
 from machines.verification.search.environment import EnvironmentAbstraction
 from machines.verification.search.state_space import REDUCTIONS, StateSpace
 from machines.verification.search.system import System
@@ -116,6 +117,7 @@ def verify(
         tuple(assumed),
         tuple(notes),
         tuple(reduced),
+        tuple(rests_on(spec, numbers, queue)),
     )
 
 

@@ -19,7 +19,7 @@ from machines.problems import SpecError
 from machines.verification.verdict import Verdict
 from runtime.commands.exit_codes import OK, PROBLEMS, UNDETERMINED, CommandError
 from runtime.commands.games import Baseline, GamesOption, Longer, Plan, Record
-from runtime.commands.options import Json, Rules, SpecName, are_modules, is_spec
+from runtime.commands.options import Json, Rules, Settings, SpecName, are_modules, is_spec, settings_of
 from runtime.commands.output import note, put
 from runtime.commands.reports import Format, Report, ReportedProblem, as_json, as_junit, as_sarif, text_lines
 from runtime.commands.verification import (
@@ -43,17 +43,20 @@ FormatOption = Annotated[
 ]
 Output = Annotated[Path | None, Parameter(name=["--output", "-o"], help="A file to write instead of standard output.")]
 Charts = Annotated[bool, Parameter(negative=(), help="Draw each trace too, as a sequence diagram in plain characters.")]
+Why = Annotated[bool, Parameter(negative=(), help="Say too, a line each, what the verdict rests on.")]
 _STYLES = {"problem": "bold red", "source": "dim", "caret": "bold green", "accepted": "yellow"}
 
 
 def check(
     *specs: SpecName,
     rules: Rules = [],  # noqa: B006 (cyclopts makes a new list)
+    settings: Settings = [],  # noqa: B006
     clients: Clients = CLIENTS,
     queue: Queue = QUEUE,
     limit: Limit = LIMIT,
     traces: TracesOption = "first",
     charts: Charts = False,
+    why: Why = False,
     games: GamesOption = 0,
     longer: Longer = 1,
     baseline: Baseline = None,
@@ -74,12 +77,14 @@ def check(
     With --games, where nothing is found, the roles then play whole games in memory, with the rules and the players of
     the spec: all good, and one of them lying, silent, gone and so on, a game each. --record keeps how they went, and
     --baseline tells each game that goes another way since.
+    With --set, another value of a setting is looked at than the spec has; --why says what the verdict rests on.
     Exit code 0 if nothing is found, 2 if something is, 3 if a bound was met before all was looked at. Without
     games nothing is run but the specs' rules modules are imported.
     """
     if not specs:
         raise CommandError("check needs a spec: accord check SPEC...")
     are_modules(rules)
+    overridden = settings_of(settings)
     if json and format not in (None, "json"):
         raise CommandError(f"--json and --format {format} exclude one another: leave one of them out")
     form: Format = "json" if json else format or "text"
@@ -93,13 +98,19 @@ def check(
         if record is not None:
             raise CommandError("--record is for a check that is not watched")
         folder = folder_for(draw=draw, output=output)
-        watched(specs, lambda name: _checked(name, rules, bounds, plan), draw=folder, rules=rules, json=form == "json")
+        watched(
+            specs,
+            lambda name: _checked(name, rules, overridden, bounds, plan),
+            draw=folder,
+            rules=rules,
+            json=form == "json",
+        )
     elif draw:
         raise CommandError("--draw is for --watch: otherwise it is accord draw")
     reports: list[Report] = []
     lines: list[str] = []
     for name in specs:
-        report = _checked(name, rules, bounds, plan)
+        report = _checked(name, rules, overridden, bounds, plan)
         reports.append(report)
         if report.error is not None:
             note(f"accord: {report.error}")
@@ -110,6 +121,8 @@ def check(
                 lines += [escape_control_characters(line) for _, line in text_lines(report, charts=charts)]
             for line in report.verdict.summary() if report.verdict is not None else ():
                 note(f"{name}: {line}")
+            for line in report.verdict.rests_on if why and report.verdict is not None else ():
+                note(f"{name}: rests on: {line}")
             for line in report.notes:
                 note(f"{name}: {line}")
     if form != "text":
@@ -127,10 +140,10 @@ def check(
     return PROBLEMS if "wrong" in states else UNDETERMINED if "unknown" in states else OK
 
 
-def _checked(name: str, rules: list[str], bounds: Bounds, plan: Plan) -> Report:
+def _checked(name: str, rules: list[str], settings: dict[str, str], bounds: Bounds, plan: Plan) -> Report:
     try:
         is_spec(name)
-        spec = load(name, rules=rules)
+        spec = load(name, settings, rules)
         modules = rules_modules(spec, rules)
         problems, allowed = check_with_suppressions(spec, modules)
     except (SpecNotFound, RulesError) as error:
@@ -144,7 +157,10 @@ def _checked(name: str, rules: list[str], bounds: Bounds, plan: Plan) -> Report:
         return Report(name, told, accepted, notes=runs.notes)
     report = Report(name, accepted=accepted)
     if bounds.clients:
-        report = _with_verdict(name, spec, allowed, accepted, explored(spec, rules, bounds))
+        verdict = replace(
+            explored(spec, rules, bounds), settings=tuple(f"{name}={value}" for name, value in settings.items())
+        )
+        report = _with_verdict(name, spec, allowed, accepted, verdict)
     return plan.report(report, spec, modules)
 
 

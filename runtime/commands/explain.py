@@ -19,7 +19,7 @@ Code = Annotated[str | None, Parameter(help="The code of a problem, like A302; a
 def explain(code: Code = None, /, *, json: Json = False) -> int:
     """Say what a code means: what is wrong, why it matters, an example that has it, and the same mended.
 
-    Without a code, all are listed with a line each.
+    Without a code, all are listed with a line each. What *proved* rests on is listed by `accord check SPEC --why`.
     """
     known = pages()
     if code is None:

@@ -159,6 +159,8 @@ def shown(verdict: Verdict) -> dict[str, Any]:
         "findings": [_finding(finding) for finding in verdict.findings],
         "unknown": list(verdict.beyond),
         "assumed": list(verdict.assumed),
+        "rests_on": list(verdict.rests_on),
+        "settings": list(verdict.settings),
         "notes": list(verdict.notes),
     }
 

@@ -27,6 +27,12 @@ class ProcessInstance:
     queues: list[tuple[int, int]] = field(default_factory=list)  # for each seat: (what we send, what comes in)
 
 
+def clients_of(spec: Spec) -> list[str]:
+    """Return the roles that connect, and that nobody connects to."""
+    listening = spec.listeners()
+    return [role for role in spec.roles if spec.connects.get(role) and role not in listening]
+
+
 class System:
     """The actors of a spec with so many clients. ``specs`` gives a role another version of the spec."""
 
@@ -44,7 +50,7 @@ class System:
         self.groups = 0
         self._shared: dict[str, int] = {}
         self._alike: dict[tuple[int, int], Alike] = {}
-        leaves = [role for role in spec.roles if spec.connects.get(role) and not self.outlines[role].callers]
+        leaves = clients_of(spec)
         self.alike_groups: list[list[int]] = []
         for at, role in enumerate(leaves):
             count = clients if at == 0 else 1
