@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from machines.model import Setting, Spec
-from machines.verification.search.system import clients_of
+from machines.verification.search.system import OTHERS, clients_of
 
 
 def rests_on(spec: Spec, clients: Sequence[int], queue: int) -> Iterator[str]:
@@ -14,7 +14,8 @@ def rests_on(spec: Spec, clients: Sequence[int], queue: int) -> Iterator[str]:
         yield f"settings as they are: {', '.join(f'{one.name}={told(one)}' for one in spec.settings.values())}"
     many = ", ".join(map(str, clients))
     for at, role in enumerate(clients_of(spec)):
-        yield f"numbers of clients: {many if at == 0 else '1'} of {role}"
+        further = f"1 (and 2 with at most {OTHERS} of {clients_of(spec)[0]})"
+        yield f"numbers of clients: {many if at == 0 else further} of {role}"
     yield f"waiting messages: at most {queue} for each peer"
     if spec.rules:
         yield "rules never raise, and keep their promises"

@@ -13,7 +13,7 @@ from machines.verification.error_states import ErrorDetector
 from machines.verification.resting_on import rests_on
 from machines.verification.search.environment import EnvironmentAbstraction
 from machines.verification.search.state_space import REDUCTIONS, StateSpace
-from machines.verification.search.system import System
+from machines.verification.search.system import OTHERS, System, clients_of
 from machines.verification.temporal import PropertyDetector, seen_roles
 from machines.verification.verdict import Finding, Verdict
 
@@ -58,14 +58,17 @@ def verify(
         queue = max(queue, QUEUE_SEEN)
     for text in unsupported_features(spec):
         beyond.setdefault(text)
-    for number in numbers if not beyond else ():
-        cast = System(spec, number, promises or {}, specs)
+    # Of each further role that connects there are two as well, with as few of the first as show what that changes.
+    more = [(number, 2) for number in numbers if number <= OTHERS and len(clients_of(spec)) > 1]
+    for number, others in [*((number, 1) for number in numbers), *more] if not beyond else ():
+        cast = System(spec, number, promises or {}, specs, others=others)
         judge: ErrorDetector
-        if company is not None and company.graph is not None and company.stands_for(cast):
+        if company is not None and company.graph is not None and others == 1 and company.stands_for(cast):
             graph, judge = company.graph, company.judge
             reduced.setdefault(ONE_AT_A_TIME)
         else:
-            fewer = graph if graph is not None and graph.cast.clients == number - 1 and not graph.beyond else None
+            fewer = graph if others == 1 and graph is not None and graph.cast.clients == number - 1 else None
+            fewer = fewer if fewer is not None and not fewer.beyond else None
             graph, judge = StateSpace(cast, queue, most, fewer=fewer), PropertyDetector(number, spec.properties)
             graph.seen_roles = seen
             graph.build(judge)
@@ -73,13 +76,16 @@ def verify(
             reduced.update(dict.fromkeys(one for one in REDUCTIONS if one in graph.used))
         for key, finding in judge.found.items():
             found.setdefault(key, finding)
-        counts.append(len(graph.configs))
+        if others == 1:
+            counts.append(len(graph.configs))
+        else:
+            counts[numbers.index(number)] += len(graph.configs)
         sent |= graph.sent
         read |= graph.read
         unread |= graph.unread
         returned |= judge.returned
         for text in sorted(graph.beyond):
-            beyond.setdefault(f"{text} (with {number})")
+            beyond.setdefault(f"{text} (with {number}{', and 2 of each further role' if others > 1 else ''})")
         asks_more = graph.beyond or graph.without_end or judge.found or spec.properties
         if number == 1 and len(numbers) > 1 and not asks_more:
             company = EnvironmentAbstraction(cast, queue, most)

@@ -1,6 +1,7 @@
 """Who is on stage: one actor for each session, and the connections between them.
 
-A role that nobody connects to is a client; of the first of them there are as many as is asked for, of others one.
+A role that nobody connects to is a client; of the first of them there are as many as is asked for, of each other
+one or two.
 A role that runs once for each connection has an actor for each; any other that listens has one, for all.
 """
 
@@ -13,6 +14,8 @@ from machines.model import Spec
 from machines.verification.abstract.process import Process
 from machines.verification.abstract.role_info import Alike, RoleOutline
 from machines.verification.contracts import Contract
+
+OTHERS = 2  # with at most so many of the first kind of client, two of each further kind are tried as well
 
 
 @dataclass(slots=True)
@@ -34,12 +37,21 @@ def clients_of(spec: Spec) -> list[str]:
 
 
 class System:
-    """The actors of a spec with so many clients. ``specs`` gives a role another version of the spec."""
+    """The actors of a spec with so many clients, and ``others`` of each further role that connects.
+
+    ``specs`` gives a role another version of the spec.
+    """
 
     part: type[Process] = Process  # how a role is computed
 
     def __init__(
-        self, spec: Spec, clients: int, promises: Mapping[str, Contract], specs: Mapping[str, Spec] | None = None
+        self,
+        spec: Spec,
+        clients: int,
+        promises: Mapping[str, Contract],
+        specs: Mapping[str, Spec] | None = None,
+        *,
+        others: int = 1,
     ) -> None:
         self.spec = spec
         self.clients = clients
@@ -53,7 +65,7 @@ class System:
         leaves = clients_of(spec)
         self.alike_groups: list[list[int]] = []
         for at, role in enumerate(leaves):
-            count = clients if at == 0 else 1
+            count = clients if at == 0 else others
             members = []
             for index in range(count):
                 members.append(self.groups)
