@@ -4,6 +4,11 @@ A session publishes the earliest moment at which it wants to be woken. Arming a 
 7 us; so an alarm is armed anew only for an *earlier* moment, and whoever wakes too early sleeps again.
 
 Times are those of the running event loop, so tests may use a virtual one.
+
+The clock stands still while its host does. If an alarm is found to be late, because a message was dear, a rule slow or
+the whole process stopped, what has come meanwhile still waits in the sockets, and nobody can tell when it came. So the
+clock is set back to just before that alarm, all sockets that are ready are read, and only then does the alarm ring:
+what came in time is in time, and nobody's limit runs while we do not listen.
 """
 
 from __future__ import annotations
@@ -22,6 +27,9 @@ from anyio.abc import TaskGroup
 log = logging.getLogger("accord.session")
 
 LAG_SECONDS: Final = 0.1  # From here on a late loop is worth a warning: the shortest limits of games are seconds.
+LATE_SECONDS: Final = 0.05  # From here on an alarm is late because the host stood still.
+# So much before the late alarm the clock is set back to, and so long the sockets are given before it rings.
+GRACE_SECONDS: Final = 0.01
 
 
 class Alarm(Protocol):
@@ -64,7 +72,53 @@ def warn_of_lag(clock: Clock, name: str) -> None:
         log.warning("%s: this host was busy: something waited for %.0f ms", name, clock.lag_max * 1000)
 
 
-class LoopClock:
+class HostClock:
+    """What the clocks of all loops have in common: they stand still while their host does."""
+
+    def __init__(self, loop_time: Callable[[], float]) -> None:
+        self.lag_max = 0.0
+        self.pending: dict[object, float] = {}  # when the alarms that are set will ring
+        self._loop_time = loop_time
+        self._stood = 0.0  # for how long it has stood still, all in all
+        self._stamped = -inf  # the last stamp: the clock is never set back behind it
+
+    def now(self) -> float:
+        """Return the time."""
+        return self._loop_time() - self._stood
+
+    def note_lag(self, seconds: float) -> None:
+        """Take account of something that was handled so late."""
+        if seconds > self.lag_max:
+            self.lag_max = seconds
+
+    def seconds_left(self, at: float, put_off: bool) -> float:
+        """Return how long an alarm for ``at`` that wakes has still to wait; if 0 it rings. It is put off once."""
+        late = self.now() - at
+        if late < -GRACE_SECONDS / 2:  # the clock has stood still since it was set
+            return -late
+        self.note_lag(late)
+        if put_off or late <= LATE_SECONDS:
+            return 0.0
+        self._set_back(at)
+        return max(GRACE_SECONDS, at - self.now())
+
+    def fresh_stamp(self) -> float:
+        """Return the time, set back if an alarm should have rung long ago: bytes are now read before it does."""
+        now = self.now()
+        if now - self._stamped > LATE_SECONDS:
+            due = min(self.pending.values(), default=inf)
+            if now - due > LATE_SECONDS:
+                self.note_lag(now - due)
+                self._set_back(due)
+                now = self.now()
+        self._stamped = now
+        return now
+
+    def _set_back(self, due: float) -> None:
+        self._stood += max(0.0, self.now() - max(due - GRACE_SECONDS, self._stamped))
+
+
+class LoopClock(HostClock):
     """The clock of an asyncio loop.
 
     All bytes that one turn of the loop finds waiting came before that turn began, so they share its stamp: the last
@@ -72,19 +126,18 @@ class LoopClock:
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.lag_max = 0.0
-        self._loop = loop
         # uvloop's own time stands still during a turn of the loop and counts milliseconds; asyncio's is this one.
         own = getattr(type(loop), "time", None)
         known = type(loop).__module__.startswith("uvloop") or own is asyncio.BaseEventLoop.time
-        self.now: Callable[[], float] = time.monotonic if known else loop.time
+        super().__init__(time.monotonic if known else loop.time)
+        self._loop = loop
         self._stamp: float | None = None
 
     def stamp(self) -> float:
         """Return when the loop's present turn first handled any bytes."""
         stamp = self._stamp
         if stamp is None:
-            stamp = self._stamp = self.now()
+            stamp = self._stamp = self.fresh_stamp()
             # What is called soon runs first in the next turn, before anything that is read then.
             self._loop.call_soon(self._turn_over)
         return stamp
@@ -98,22 +151,18 @@ class LoopClock:
         self.note_lag(self.now() - self._stamp)
         self._stamp = None
 
-    def note_lag(self, seconds: float) -> None:
-        """Take account of something that was handled so late."""
-        if seconds > self.lag_max:
-            self.lag_max = seconds
-
 
 class LoopAlarm:
     """An alarm on an asyncio timer."""
 
-    __slots__ = ("_at", "_clock", "_handle", "_loop", "_ring")
+    __slots__ = ("_at", "_clock", "_handle", "_loop", "_put_off", "_ring")
 
     def __init__(self, clock: LoopClock, loop: asyncio.AbstractEventLoop, ring: Callable[[], None]) -> None:
         self._clock = clock
         self._loop = loop
         self._ring = ring
         self._at = inf
+        self._put_off = False
         self._handle: asyncio.TimerHandle | None = None
 
     def set(self, at: float) -> None:
@@ -122,83 +171,95 @@ class LoopAlarm:
             if self._handle is not None:
                 self._handle.cancel()
             self._at = at
-            self._handle = self._loop.call_later(max(0.0, at - self._clock.now()), self._fire)
+            self._put_off = False
+            now = self._clock.now()
+            due = self._clock.pending[self] = max(at, now)  # one for the past is late only from now on
+            self._handle = self._loop.call_later(due - now, self._fire)
 
     def close(self) -> None:
         """Never ring again."""
         self._at = -inf
+        self._clock.pending.pop(self, None)
         if self._handle is not None:
             self._handle.cancel()
             self._handle = None
 
     def _fire(self) -> None:
-        self._clock.note_lag(self._clock.now() - self._at)
+        left = self._clock.seconds_left(self._clock.pending[self], self._put_off)
+        if left:
+            self._put_off = True
+            self._handle = self._loop.call_later(left, self._fire)
+            return
+        self._clock.pending.pop(self, None)
         self._at = inf
         self._handle = None
         self._ring()
 
 
-class TaskClock:
+class TaskClock(HostClock):
     """The clock of any other loop that anyio knows; bytes get the time at which they are handled."""
 
     def __init__(self, tasks: TaskGroup) -> None:
-        self.lag_max = 0.0
+        super().__init__(anyio.current_time)
         self._tasks = tasks
 
-    def now(self) -> float:
-        """Return the loop's time."""
-        return anyio.current_time()
-
     def stamp(self) -> float:
-        """Return the loop's time."""
-        return anyio.current_time()
+        """Return the time."""
+        return self.fresh_stamp()
 
     def alarm(self, ring: Callable[[], None]) -> TaskAlarm:
         """Return an alarm that is not set."""
         return TaskAlarm(self, self._tasks, ring)
 
-    def note_lag(self, seconds: float) -> None:
-        """Take account of something that was handled so late."""
-        if seconds > self.lag_max:
-            self.lag_max = seconds
-
 
 class TaskAlarm:
     """An alarm on a task that sleeps in a cancel scope whose deadline is moved."""
 
-    __slots__ = ("_at", "_clock", "_ring", "_scope", "_tasks")
+    __slots__ = ("_at", "_clock", "_put_off", "_ring", "_scope", "_tasks")
 
     def __init__(self, clock: TaskClock, tasks: TaskGroup, ring: Callable[[], None]) -> None:
         self._clock = clock
         self._tasks = tasks
         self._ring = ring
         self._at = inf
+        self._put_off = False
         self._scope: anyio.CancelScope | None = None
 
     def set(self, at: float) -> None:
         """Ring at ``at`` or before."""
         if at < self._at:
             self._at = at
+            self._put_off = False
+            now = self._clock.now()
+            due = self._clock.pending[self] = max(at, now)  # one for the past is late only from now on
+            deadline = anyio.current_time() + due - now
             if self._scope is None:
-                self._scope = anyio.CancelScope(deadline=at)
+                self._scope = anyio.CancelScope(deadline=deadline)
                 self._tasks.start_soon(self._sleep, self._scope, name="alarm")
             else:
-                self._scope.deadline = at
+                self._scope.deadline = deadline
 
     def close(self) -> None:
         """Never ring again."""
         self._at = -inf
+        self._clock.pending.pop(self, None)
         if self._scope is not None:
             self._scope.cancel()
 
     async def _sleep(self, scope: anyio.CancelScope) -> None:
-        with scope:
-            await anyio.sleep_forever()
-        # Readers that woke in the same turn go first: bytes that came in time are then in time.
-        await anyio.lowlevel.checkpoint()
-        if self._at == -inf:
-            return
-        self._clock.note_lag(self._clock.now() - self._at)
+        while True:
+            with scope:
+                await anyio.sleep_forever()
+            # Readers that woke in the same turn go first: bytes that came in time are then in time.
+            await anyio.lowlevel.checkpoint()
+            if self._at == -inf:
+                return
+            left = self._clock.seconds_left(self._clock.pending[self], self._put_off)
+            if not left:
+                break
+            self._put_off = True
+            self._scope = scope = anyio.CancelScope(deadline=anyio.current_time() + left)
+        self._clock.pending.pop(self, None)
         self._at = inf
         self._scope = None
         self._ring()

@@ -118,7 +118,7 @@ def test_bytes_of_one_turn_of_the_loop_have_one_stamp() -> None:
     on_slow_loop(turns)
 
 
-def test_an_alarm_that_rings_late_is_lag() -> None:
+def test_while_the_host_stands_still_so_does_the_clock_and_that_is_lag() -> None:
     async def late(loop: SlowLoop, clock: LoopClock) -> None:
         rung: list[float] = []
         alarm = clock.alarm(lambda: rung.append(clock.now()))
@@ -126,7 +126,7 @@ def test_an_alarm_that_rings_late_is_lag() -> None:
         loop.call_later(0.5, lambda: setattr(loop, "worked", 3.0))
         await asyncio.sleep(10)
 
-        assert rung == pytest.approx([3.5])
+        assert rung == pytest.approx([1.0])
         assert clock.lag_max == pytest.approx(2.5)
 
     on_slow_loop(late)
