@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-import signal
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
-from anyio.abc import TaskStatus
 
 from machines.loader import find, shipped
 from machines.model import Spec
@@ -22,7 +21,9 @@ from runtime.commands.exit_codes import CommandError
 from runtime.commands.options import Backend
 from runtime.commands.output import note
 from runtime.journal import FORMAT, LIMIT_MIB, Head, Journal, JournalError, open_journal
+from runtime.network.transport import on_asyncio
 from runtime.replay import spec_hash
+from runtime.stopping import at_forced_end, stopped_by_signals
 
 Result = TypeVar("Result")
 
@@ -30,7 +31,8 @@ Result = TypeVar("Result")
 def run(function: Callable[[], Awaitable[Result]], backend: Backend) -> Result:
     """Run an asynchronous function on an event loop and return what it returns.
 
-    Ctrl-C and SIGTERM cancel it, so that connections are closed in good order; a second one does not wait for that.
+    Ctrl-C, SIGTERM and SIGHUP cancel it, so that connections are closed in good order; a second one ends the process
+    at once, and so does a loop that is held: see `runtime.stopping`.
 
     Raises:
         CommandError: the loop's package is not installed.
@@ -50,25 +52,33 @@ async def _interruptible(function: Callable[[], Awaitable[Result]]) -> Result:
     outcome: list[Result] = []
     failed: Exception | None = None
     async with anyio.create_task_group() as tasks:
-
-        async def listen(*, task_status: TaskStatus[None]) -> None:
-            with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-                task_status.started()
-                async for _ in signals:
-                    tasks.cancel_scope.cancel()
-                    return
-
-        await tasks.start(listen)
-        try:
-            outcome.append(await function())
-        except Exception as error:
-            failed = error  # Raised again outside the task group, which would wrap it in a group of one.
+        with stopped_by_signals(_caller(), tasks.cancel_scope.cancel):
+            try:
+                outcome.append(await function())
+            except Exception as error:
+                failed = error  # Raised again outside the task group, which would wrap it in a group of one.
         tasks.cancel_scope.cancel()
     if failed is not None:
         raise failed
     if not outcome:
         raise KeyboardInterrupt
     return outcome[0]
+
+
+def _caller() -> Callable[[Callable[[], None]], None]:
+    """Return what has the running loop call something, from any thread or signal handler."""
+    if on_asyncio():
+        loop = asyncio.get_running_loop()
+        return lambda call: _call_in(loop, call)
+    from trio.lowlevel import current_trio_token
+
+    return current_trio_token().run_sync_soon
+
+
+def _call_in(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
+    """Have a loop call something, unless it is closed."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(call)
 
 
 @contextmanager
@@ -125,7 +135,8 @@ def journal(
         yield None
         return
     try:
-        yield made
+        with at_forced_end(made.flush):
+            yield made
     except KeyboardInterrupt:
         made.close()
         if made.path.exists():  # a run that had not begun leaves none

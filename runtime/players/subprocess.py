@@ -25,6 +25,7 @@ import signal
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 
 import anyio
@@ -34,6 +35,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 
 from machines.values import plain
 from runtime.players.base import Arguments, DecisionError, UnknownPlayerError
+from runtime.stopping import at_forced_end
 
 log = logging.getLogger("accord.players")
 
@@ -205,7 +207,8 @@ async def open_program(command: str, name: str) -> AsyncIterator[SubprocessPlaye
             tasks.start_soon(_write, process, lines)
             tasks.start_soon(_pass_on, process, os.path.basename(words[0]), program)
             try:
-                yield program
+                with at_forced_end(partial(end_group, process)):
+                    yield program
             except Exception as error:
                 failed = error  # Raised again outside the task group, which would wrap it in a group of one.
             finally:
@@ -267,8 +270,15 @@ async def _end(process: Process) -> None:
     with anyio.CancelScope(shield=True):
         with anyio.move_on_after(GRACE_SECONDS):
             await process.wait()
-        # Also when it has ended: its children may not have. Nobody of the group may be left, which macOS calls
-        # PermissionError if there are zombies.
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        end_group(process)
         await process.wait()
+
+
+def end_group(process: Process | subprocess.Popen[bytes]) -> None:
+    """Kill a program and its children, also when it has ended itself: they may not have. Windows knows no groups."""
+    # Nobody of the group may be left, which macOS calls PermissionError if there are zombies.
+    with suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
