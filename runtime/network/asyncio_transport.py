@@ -9,10 +9,13 @@ for each peer in between would cost another 5 us.
 from __future__ import annotations
 
 import asyncio
+import errno
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from math import inf
+from typing import Any, Final, cast
 
 from anyio.abc import SocketAttribute
 from anyio.lowlevel import RunVar
@@ -29,6 +32,11 @@ from runtime.network.transport import (
     reason,
     send_at_once,
 )
+
+log = logging.getLogger("accord.network")
+
+REFUSALS_SECONDS: Final = 60.0
+_NO_RESOURCES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 class _Shared(threading.local):
@@ -331,6 +339,29 @@ async def open_loop_connection(host: str, port: int) -> Connection:
     return connection
 
 
+def tell_refusals_once(loop: asyncio.AbstractEventLoop) -> None:
+    """Have a loop that cannot accept, as all file descriptors are in use, say so once a minute, in a line.
+
+    asyncio tells each of a thousand attempts with a traceback. All else goes where it went before.
+    """
+    before = loop.get_exception_handler()
+    again_at = -inf
+
+    def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        nonlocal again_at
+        error = context.get("exception")
+        if isinstance(error, OSError) and error.errno in _NO_RESOURCES and "accept" in context["message"]:
+            if loop.time() >= again_at:
+                again_at = loop.time() + REFUSALS_SECONDS
+                log.warning("connections cannot be accepted: %s", reason(error))
+        elif before is not None:
+            before(loop, context)
+        else:
+            loop.default_exception_handler(context)
+
+    loop.set_exception_handler(handle)
+
+
 class LoopListener:
     """A `runtime.network.transport.Listener` on asyncio servers, one for each address."""
 
@@ -344,6 +375,7 @@ class LoopListener:
         """Return a listener over sockets that anyio has bound: it gives all addresses the same free port."""
         listener = cls(bound[0].extra(SocketAttribute.local_port))
         loop = asyncio.get_running_loop()
+        tell_refusals_once(loop)
         for one in bound:
             raw = one.extra(SocketAttribute.raw_socket)
             server = await loop.create_server(listener._make, sock=raw, backlog=BACKLOG, start_serving=False)
