@@ -15,6 +15,7 @@ from machines.verification.search.system import System
 from machines.verification.temporal import PropertyDetector
 from runtime.players.base import companions
 from tests.machines.verification.test_promises import QUICK
+from tests.parts import by_default
 from tests.support.session_harness import Network
 
 NAMES = ["tsuro", "santorini-prompts", "santorini-relay", "santorini-rulecheck", "santorini-official", "trains"]
@@ -27,7 +28,7 @@ def where(session: Session) -> str:
     return ", ".join(sorted(f"{frame.table.name}.{frame.node.name}" for frame in routing.leaves(session)))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", by_default(NAMES, ["tsuro", "santorini-relay"]))
 def test_wherever_a_session_comes_the_exploration_has_been(name: str) -> None:
     spec = load(name)
     modules = rules_modules(spec)
