@@ -50,6 +50,7 @@ def nobody_is_left(run: Run) -> None:
         assert seat.lost or seat.number in run.dropped, f"peer {seat.number} is left open"
 
 
+@pytest.mark.matrix("name", "number", strength=1)
 @pytest.mark.parametrize("number", range(RUNS))
 @pytest.mark.parametrize("name", SEEDS)
 def test_a_run_ends_whatever_its_players_do(name: str, number: int) -> None:
