@@ -8,6 +8,7 @@ from machines.analysis.call_graph import CallGraph, all_branches, all_steps
 from machines.model import Binary, Branch, Constant, Expression, Machine, Name, Return, Send, Spec, Start, Step
 from machines.problems import Place
 from machines.values import Range
+from machines.verification.beside import to_others
 from machines.verification.contracts import Contract
 from machines.verification.error_states import ErrorDetector
 from machines.verification.resting_on import rests_on
@@ -153,6 +154,7 @@ def _never_taken(spec: Spec, specs: Mapping[str, Spec], taken: set[int], clients
 def unsupported_features(spec: Spec) -> Iterator[str]:
     """Yield what of a spec the exploration does not know."""
     for role in spec.roles.values():
+        yield from dict.fromkeys(to_others(role))
         around = CallGraph(spec, role).live_somewhere
         for machine in role.machines.values():
             if (machine.live or around[machine.name]) and any(
