@@ -29,7 +29,7 @@ def rests_on(spec: Spec, clients: Sequence[int], queue: int) -> Iterator[str]:
         yield "machines side by side (parallel) are taken one after another"
     yield "durations are not compared: any clock may ring before any other"
     if spec.frames:
-        yield "frames: each comes whole, and none holds another message"
+        yield "frames: each comes whole"
 
 
 def told(setting: Setting) -> str:

@@ -94,6 +94,8 @@ def verify(
             taken |= part.taken
             for text in sorted(part.rounds):
                 assumed.setdefault(f"{role} does not go round for ever in {text}")
+            for text in sorted(part.swallowed):
+                beyond.setdefault(f"{role}: {text}")
             for text in sorted(part.promises):
                 promised.setdefault(text)
     if not beyond:

@@ -8,7 +8,7 @@ with ``parallel: 1``; a limit that may be used up is used up or not as the oracl
 from __future__ import annotations
 
 from machines.analysis.call_graph import kind
-from machines.model import Choice
+from machines.model import Choice, FrameUntil
 from machines.verification.abstract.domain import AbstractError, PeerRef, Value
 from machines.verification.abstract.state import (
     DROPPED,
@@ -129,6 +129,7 @@ class AbstractInterpreter(StateTransitions):
 
     def _message(self, seat: int, holder: AbstractCall, token: Token) -> None:
         self.event = self.event or f"reads {token[0]}"
+        self._swallow(holder, token[0])
         inner = True
         for layer in self._layers(holder):
             if layer[1].receive and (inner or self._hears(layer, seat, held=True)):
@@ -142,6 +143,14 @@ class AbstractInterpreter(StateTransitions):
         here = f"{holder.outline.name}.{holder.state}"
         self.hits.append(Observation("unexpected", f"{token[0]} is not expected in {here}", token[0], here, seat))
         self._fault(holder, "invalid", seat, "unexpected")
+
+    def _swallow(self, holder: AbstractCall, message: str) -> None:
+        """Note that a message has come where a frame is read that takes every line up to its mark."""
+        frames = self.outline.spec.frames
+        for name in holder.model.answers.receive if frames and message not in frames else ():
+            if name in frames and any(isinstance(part, FrameUntil) for part in frames[name][:1]):
+                here = f"{holder.outline.name}.{holder.state}"
+                self.swallowed.add(f"{name} is read up to its mark in {here}, and takes {message} if that comes first")
 
     def _refused(self, where: str, message: str, seat: int = -1) -> None:
         if not self.reckoner.guessed and self.fault != "limit":

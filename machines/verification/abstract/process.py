@@ -89,6 +89,7 @@ class Process:
         self.renamed: dict[tuple[int, tuple[int, ...]], int] = {}
         self.left: dict[tuple[int, tuple[int, ...]], int | None] = {}  # see `without`
         self.taken: set[int] = set()  # id of each branch that was ever taken
+        self.swallowed: set[str] = set()  # messages that a frame would take, see `AbstractInterpreter`
         self.rounds: set[str] = set()
         self.promises: set[str] = set()
 
@@ -206,6 +207,7 @@ class Process:
                 return
             finally:
                 self.promises |= walk.reckoner.used
+                self.swallowed |= walk.swallowed
                 walk.close()
             taken = tuple(walk.taken)
             self.taken.update(map(id, taken))

@@ -58,6 +58,7 @@ class StateQueries:
         self.over: str | None = None  # "" once it has returned, else why it failed
         self.work: list[AbstractCall] = []
         self.pending: list[tuple[AbstractCall, str, int | None, str]] = []
+        self.swallowed: set[str] = set()  # what came where a frame that reads up to a mark takes all that comes
         self.fresh = 0
         self.silent = 0
         self.seen: set[Any] = set()
