@@ -159,13 +159,13 @@ def every_way(run: Callable[[ChoiceSequence], None], most: int) -> bool:
 
 
 def clamped(value: int) -> Value:
-    """Return a number that is tracked, or some number."""
-    return value if -NUMBER_MAX <= value <= NUMBER_MAX else Unknown(("number",))
+    """Return a number that is tracked, or some number: it need not be the one that another was too large for."""
+    return value if -NUMBER_MAX <= value <= NUMBER_MAX else Unknown(("number", value))
 
 
 def widened(value: tuple[Value, ...]) -> Value:
-    """Return a list that is tracked, or some list."""
-    return value if len(value) <= LIST_MAX or seats_in(value) else Unknown(("list",))
+    """Return a list that is tracked, or some list: only one of the same elements is known to be equal to it."""
+    return value if len(value) <= LIST_MAX or seats_in(value) else Unknown(("list", value))
 
 
 def lifted(value: Any) -> Value:

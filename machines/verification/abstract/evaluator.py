@@ -164,7 +164,7 @@ class AbstractEvaluator:
             if one is None or type(one) in (PeerRef, Flag, Fields):
                 raise AbstractError(f"'{operator}' of {shown(left)} and {shown(right)} has no value")
         if operator == "+" and type(left) is type(right) is str:
-            return Unknown(("text",))
+            return Unknown(("text", left + right))
         return self.known(_made(operator, left, right))
 
     def same(self, left: Value, right: Value) -> Value:
