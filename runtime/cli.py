@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import nullcontext
 from errno import EPIPE
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -15,7 +16,7 @@ from pathlib import Path
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
 from runtime.commands.exit_codes import FAILED, INTERRUPTED, OK, PROBLEMS, UNREAD, only, sentence
-from runtime.commands.output import note
+from runtime.commands.output import note, results_apart
 
 OURS = ("machines", "rules", "runtime", "diagrams", "specs")
 
@@ -48,6 +49,10 @@ _COMMANDS = {
     "rules": ("runtime.commands.rules:rules_of", "Run a test harness of a game's rules: JSON values in, answers out."),
     "doctor": ("runtime.commands.doctor:doctor", "Say whether the environment is right."),
 }
+
+# Those that run the code of players and rules, which may print.
+_RUNS_OTHERS = frozenset({"play", "serve", "join", "check", "show", "replay", "rules", "diff", "try"})
+_HELP_WORDS = frozenset({"--help", "-h", "--version"})
 
 
 def app(asked: str | None = None) -> App:
@@ -101,7 +106,9 @@ def _run(words: list[str]) -> int:
         note(f"accord: {foreign[0]}")
         return FAILED
     try:
-        code = app(words[0] if words else None)(words or ["--help"], print_error=False, exit_on_error=False)
+        asked = words[0] if words else None
+        with results_apart() if asked in _RUNS_OTHERS and not _HELP_WORDS.intersection(words) else nullcontext():
+            code = app(asked)(words or ["--help"], print_error=False, exit_on_error=False)
     except CycloptsError as error:
         note(f"accord: {_misread(error)} (see accord --help)")
         code = PROBLEMS

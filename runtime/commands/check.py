@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +19,7 @@ from machines.verification.verdict import Verdict
 from runtime.commands.exit_codes import OK, PROBLEMS, UNDETERMINED, CommandError
 from runtime.commands.games import Baseline, GamesOption, Longer, Plan, Record
 from runtime.commands.options import Json, Rules, Settings, SpecName, are_modules, is_spec, settings_of
-from runtime.commands.output import note, put
+from runtime.commands.output import note, put, results
 from runtime.commands.reports import Format, Report, ReportedProblem, as_json, as_junit, as_sarif, text_lines
 from runtime.commands.verification import (
     CLIENTS,
@@ -186,14 +185,14 @@ def _with_verdict(
 
 def _print(lines: Iterable[tuple[str, str]]) -> None:
     """Write lines for people, in colours if a person sees them on a terminal that has some."""
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+    if not results().isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         for _, line in lines:
             put(line)
         return
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(file=results(), highlight=False, soft_wrap=True)
     for style, line in lines:
         console.print(Text(escape_control_characters(line), style=_STYLES.get(style, "")))
 

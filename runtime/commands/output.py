@@ -7,20 +7,66 @@ package is missing.
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from contextlib import ExitStack, contextmanager, suppress
+from io import TextIOWrapper
+from typing import Any, Final, TextIO
 
 from runtime.terminal_text import escape_control_characters
 
+STANDARD_OUTPUT: Final = 1  # the number of its file
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+
+
+_results: TextIO | None = None  # where results go while standard output is another's
+
+
+def results() -> TextIO:
+    """Return the stream that results are written to."""
+    return sys.stdout if _results is None else _results
+
+
+@contextmanager
+def results_apart() -> Iterator[None]:
+    """Keep standard output for the command: what players and rules print meanwhile goes to standard error.
+
+    So does what their native code and child processes write, where standard output is one of the process.
+    """
+    global _results
+    with ExitStack() as undone:
+        undone.callback(setattr, sys, "stdout", sys.stdout)
+        undone.callback(globals().__setitem__, "_results", _results)
+        # Nothing else is of the process: a test's capture, or the stand-in for a stream that is closed.
+        ours = type(sys.stdout) is TextIOWrapper and sys.stdout.fileno() == STANDARD_OUTPUT
+        _results = _moved(sys.stdout, undone) if ours else sys.stdout
+        sys.stdout = sys.stderr
+        yield
+
+
+def _moved(stream: TextIO, undone: ExitStack) -> TextIO:
+    """Return a stream to where standard output leads; its number leads to standard error until ``undone``."""
+    stream.flush()
+    kept = os.dup(STANDARD_OUTPUT)
+    moved = os.fdopen(kept, "w", encoding=stream.encoding, errors=stream.errors, closefd=False)
+
+    def back() -> None:
+        with suppress(OSError):  # whoever read it has gone: told where it was written
+            moved.close()
+        os.dup2(kept, STANDARD_OUTPUT)
+        os.close(kept)
+
+    undone.callback(back)
+    with suppress(OSError):  # there is no standard error
+        os.dup2(sys.stderr.fileno(), STANDARD_OUTPUT)
+    return moved
 
 
 def put(text: str = "") -> None:
     """Write a line of the result; control characters are escaped."""
     try:
-        print(escape_control_characters(text), flush=True)
+        print(escape_control_characters(text), file=results(), flush=True)
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -27,7 +27,7 @@ from runtime.commands.options import (
     seed_of,
     settings_of,
 )
-from runtime.commands.output import note, put, put_json
+from runtime.commands.output import note, put, put_json, results
 from runtime.journal import FORMAT, Head
 from runtime.playground.export import command_of, save
 from runtime.playground.message_input import ChoiceError
@@ -200,10 +200,10 @@ class _Screen:
         self.told: list[dict[str, str]] = []
         self._quiet = quiet
         self._console: Any = None
-        if not quiet and sys.stdout.isatty():
+        if not quiet and results().isatty():
             from rich.console import Console
 
-            self._console = Console(highlight=False, markup=False, emoji=False)
+            self._console = Console(file=results(), highlight=False, markup=False, emoji=False)
 
     def show(self, kind: str, line: str) -> None:
         """Show a line; with ``quiet`` it goes to standard error, and is kept for the result."""
