@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -43,6 +44,8 @@ LINE_BYTES_MAX = 1 << 20  # As large as a message may be by default.
 LINES_WAITING_MAX = 1000  # Lines a program has not read yet; a whole game of the shipped protocols has under 200.
 STDERR_BYTES_MAX = 64 << 10  # Of a program's complaints, what is passed to the log.
 COMPLAINTS_SHOWN = 3  # Lines of standard error in the reason why an answer is none; of a crash, the last one.
+COMPLAINTS_SEARCHED = 20  # Of a crash, the last lines in which the one with the error is looked for.
+_ERROR_LINE = re.compile(r"(?:Exception in thread .*|(?:[\w.]*\.)?\w*(?:Error|Exception)\b.*)$")
 COMPLAINT_CHARACTERS_MAX = 200  # Of each of them.
 COMPLAINT_SECONDS_MAX = 0.1  # How long to wait for them once an answer is none.
 COMPLAINT_BYTES_MAX = 4096  # Of standard error, what is kept for them.
@@ -94,6 +97,10 @@ class SubprocessPlayer:
             line = await self._line()
         except anyio.get_cancelled_exc_class():
             self._owed += 1
+            if self._buffer:
+                log.warning(
+                    "%s: %d bytes without a line end had come for %s", self._called, len(self._buffer), question
+                )
             self._tell({"cancel": self._number})
             raise
         try:
@@ -155,7 +162,10 @@ class SubprocessPlayer:
             "".join(c if c.isprintable() else " " for c in text)
             for text in self.complaint.decode(errors="replace").split("\n")
         )
-        last = [text for text in map(str.strip, said) if text][-lines:]
+        last = [text for text in map(str.strip, said) if text][-COMPLAINTS_SEARCHED:]
+        # Some runtimes end with a line of their own, as Node does with its version.
+        errors = [text for text in last if _ERROR_LINE.match(text)] if lines == 1 else []
+        last = (errors or last)[-lines:]
         return f"; it said: {' / '.join(text[:COMPLAINT_CHARACTERS_MAX] for text in last)}" if last else ""
 
 

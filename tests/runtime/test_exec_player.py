@@ -102,6 +102,19 @@ async def test_a_program_that_cannot_answer_is_told_of(code: str, text: str, mon
             await ask(program)
 
 
+async def test_an_answer_that_lacks_its_line_end_is_told_of_when_it_is_late(caplog: pytest.LogCaptureFixture) -> None:
+    async with open_program(command("os.write(1, b'12345'); time.sleep(60)"), "Ann") as program:
+        with anyio.move_on_after(10) as scope:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(ask, program)
+                while len(program._buffer) < 5:
+                    await anyio.wait_all_tasks_blocked()
+                tasks.cancel_scope.cancel()
+        assert not scope.cancelled_caught
+
+    assert "5 bytes without a line end had come for move" in caplog.text
+
+
 async def test_a_line_without_end_is_not_read_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "LINE_BYTES_MAX", 100_000)
     async with open_program(command("while True: os.write(1, b'a' * 4096)"), "Ann") as program:
@@ -152,6 +165,10 @@ async def test_what_a_program_complains_of_is_logged_up_to_a_limit(
         ("sys.stderr.write('\\33[2Jred\\7'); sys.exit(2)", r"it said: \[2Jred$"),
         ("sys.stderr.write('y' * 1000); sys.exit(2)", r"it said: y{200}$"),
         ("sys.exit(3)", r"ended with exit code 3$"),
+        (
+            "sys.stderr.write('TypeError: x is not a function\\n    at main.js:1\\n\\nNode.js v20\\n'); sys.exit(1)",
+            r"it said: TypeError: x is not a function$",
+        ),
     ],
 )
 async def test_a_program_that_crashes_is_told_of_with_its_last_words(code: str, reason: str) -> None:
