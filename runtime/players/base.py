@@ -2,7 +2,7 @@
 
     second, dumb, ...         a strategy of the spec's game, from ``rules.players.<module>.PLAYERS``
     python:package.mod:Class  a strategy of one's own
-    exec:COMMAND              any program, one JSON value a line (`runtime.players.subprocess`)
+    exec:COMMAND              any program, one JSON value a line (`runtime.players.program`)
     human                     a person at the terminal (`runtime.players.terminal`)
     random                    answers with any of the messages and any values that fit (`runtime.players.random`)
     example                   answers every question with an example of the message: for a first look at a spec
@@ -354,7 +354,7 @@ async def open_player(
         PlayerKindError: there is no such kind, class or program, or it cannot be made.
     """
     if kind.startswith("exec:"):
-        from runtime.players.subprocess import open_program
+        from runtime.players.program import open_program
 
         async with open_program(kind.removeprefix("exec:"), name) as program:
             yield program
@@ -400,7 +400,7 @@ def _generic(kind: str, spec: Spec, seed: int) -> Player:
 def check_kind(kind: str, spec: Spec) -> None:
     """Raise PlayerKindError if ``open_player`` would not know the kind; starts and makes nothing."""
     if kind.startswith("exec:"):
-        from runtime.players.subprocess import program_words
+        from runtime.players.program import program_words
 
         program_words(kind.removeprefix("exec:"))
     elif kind != "human":

@@ -13,9 +13,9 @@ from typing import Any
 import anyio
 import pytest
 
-from runtime.players import subprocess
+from runtime.players import program as programs
 from runtime.players.base import DecisionError, UnknownPlayerError
-from runtime.players.subprocess import LINES_WAITING_MAX, SubprocessPlayer, open_program
+from runtime.players.program import LINES_WAITING_MAX, SubprocessPlayer, open_program
 
 pytestmark = pytest.mark.anyio
 
@@ -96,7 +96,7 @@ write(["late", first["number"]]); write([cancel, second["number"]])
     ],
 )
 async def test_a_program_that_cannot_answer_is_told_of(code: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess, "GRACE_SECONDS", 0.1)
+    monkeypatch.setattr(programs, "GRACE_SECONDS", 0.1)
     async with open_program(command(code), "Ann") as program:
         with pytest.raises(DecisionError, match=text):
             await ask(program)
@@ -116,7 +116,7 @@ async def test_an_answer_that_lacks_its_line_end_is_told_of_when_it_is_late(capl
 
 
 async def test_a_line_without_end_is_not_read_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess, "LINE_BYTES_MAX", 100_000)
+    monkeypatch.setattr(programs, "LINE_BYTES_MAX", 100_000)
     async with open_program(command("while True: os.write(1, b'a' * 4096)"), "Ann") as program:
         with pytest.raises(DecisionError, match="wrote a line of more than 100000 bytes"):
             await ask(program)
@@ -140,7 +140,7 @@ async def test_a_program_that_closes_its_input_may_still_answer() -> None:
 async def test_what_a_program_complains_of_is_logged_up_to_a_limit(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(subprocess, "STDERR_BYTES_MAX", 50)
+    monkeypatch.setattr(programs, "STDERR_BYTES_MAX", 50)
     caplog.set_level("INFO", "accord.players")
     code = "sys.stderr.write('one\\ntwo\\n' + 'x' * 100 + '\\n'); sys.stderr.flush(); sys.stderr.close(); write(1)"
     async with open_program(command(code), "Ann") as program:
@@ -185,7 +185,7 @@ async def test_a_line_that_is_no_json_is_told_of_with_the_last_lines_of_complain
 
 
 async def test_the_whole_process_group_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess, "GRACE_SECONDS", 0.05)
+    monkeypatch.setattr(programs, "GRACE_SECONDS", 0.05)
     # A child that ignores everything but SIGKILL, as a shell's background job might. It holds a pipe open, whose other
     # end tells when it is gone.
     os.mkfifo(tmp_path / "alive")
@@ -212,7 +212,7 @@ time.sleep(60)
 
 
 async def test_a_program_that_ends_by_itself_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess, "GRACE_SECONDS", 60)
+    monkeypatch.setattr(programs, "GRACE_SECONDS", 60)
     with anyio.fail_after(30):
         async with open_program(command(ECHO), "Ann") as program:
             await ask(program)

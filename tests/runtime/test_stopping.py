@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from runtime.players import subprocess
+from runtime.players import program as programs
 from runtime.stopping import stop_signals
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -112,5 +112,5 @@ def test_a_program_is_ended_alone_where_there_are_no_process_groups(monkeypatch:
     monkeypatch.delattr(os, "killpg")
     monkeypatch.delattr(signal, "SIGKILL")
     process = Alone()
-    subprocess.end_group(process)  # type: ignore[arg-type]
+    programs.end_group(process)  # type: ignore[arg-type]
     assert process.killed
