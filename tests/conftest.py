@@ -34,8 +34,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "matrix(*names, strength=2): a covering part by default; all cases with --all")
     config.addinivalue_line("markers", "whole: run with --all only")
-    if config.option.seed is None:  # the workers of xdist are given the options as they are now
+    given = getattr(config, "workerinput", None)
+    if given is not None:
+        config.option.seed = given["seed"]
+    elif config.option.seed is None:
         config.option.seed = SystemRandom().randrange(SEEDS)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Give a worker of xdist the seed: all must draw the same sample."""
+    node.workerinput["seed"] = node.config.option.seed
 
 
 def pytest_report_header(config: pytest.Config) -> str:
