@@ -30,6 +30,7 @@ LAG_SECONDS: Final = 0.1  # From here on a late loop is worth a warning: the sho
 LATE_SECONDS: Final = 0.05  # From here on an alarm is late because the host stood still.
 # So much before the late alarm the clock is set back to, and so long the sockets are given before it rings.
 GRACE_SECONDS: Final = 0.01
+WAIT_SECONDS_MIN: Final = 1e-6  # a shorter wait may end before the time is reached, by rounding, again and again
 
 
 class Alarm(Protocol):
@@ -70,6 +71,10 @@ def warn_of_lag(clock: Clock, name: str) -> None:
     """Say so in the log if this host was too busy to be fair to its peers."""
     if clock.lag_max > LAG_SECONDS:
         log.warning("%s: this host was busy: something waited for %.0f ms", name, clock.lag_max * 1000)
+
+
+def _wait(seconds: float) -> float:
+    return max(seconds, WAIT_SECONDS_MIN) if seconds else 0.0
 
 
 class HostClock:
@@ -174,7 +179,7 @@ class LoopAlarm:
             self._put_off = False
             now = self._clock.now()
             due = self._clock.pending[self] = max(at, now)  # one for the past is late only from now on
-            self._handle = self._loop.call_later(due - now, self._fire)
+            self._handle = self._loop.call_later(_wait(due - now), self._fire)
 
     def close(self) -> None:
         """Never ring again."""
@@ -232,7 +237,7 @@ class TaskAlarm:
             self._put_off = False
             now = self._clock.now()
             due = self._clock.pending[self] = max(at, now)  # one for the past is late only from now on
-            deadline = anyio.current_time() + due - now
+            deadline = anyio.current_time() + _wait(due - now)
             if self._scope is None:
                 self._scope = anyio.CancelScope(deadline=deadline)
                 self._tasks.start_soon(self._sleep, self._scope, name="alarm")
