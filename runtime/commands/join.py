@@ -42,7 +42,7 @@ from runtime.commands.options import (
 from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.results import result_lines
 from runtime.journal import LIMIT_MIB, Journal
-from runtime.players.base import check_kind, default_kind, open_player
+from runtime.players.registry import check_kind, default_kind, open_player
 from runtime.players.scripted import GivenAnswers, answers_of
 from runtime.sessions.embedded_roles import is_embeddable, join_with_embedded
 

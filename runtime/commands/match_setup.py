@@ -29,7 +29,7 @@ from machines.model import (
 from machines.parser.settings import apply_settings
 from machines.values import Range
 from runtime.commands.exit_codes import CommandError
-from runtime.players.base import check_kind, default_kind
+from runtime.players.registry import check_kind, default_kind
 from runtime.sessions.match import around, connections
 
 PERSON_SECONDS = 300.0

@@ -37,8 +37,8 @@ from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.progress import Progress
 from runtime.commands.results import result_lines
 from runtime.journal import LIMIT_MIB, Journal
-from runtime.players.base import derived_seed
 from runtime.players.scripted import answers_of
+from runtime.players.seeds import derived_seed
 from runtime.sessions.match import GameResult, Outcome, Participant
 from runtime.sessions.match import play as play_game
 

@@ -7,7 +7,7 @@ import msgspec
 from machines.effects import Ended
 from machines.model import Spec
 from machines.values import plain
-from runtime.players.base import companions
+from runtime.players.companions import companions
 
 
 def result_lines(spec: Spec, ended: Ended) -> list[str]:

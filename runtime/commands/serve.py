@@ -38,7 +38,7 @@ from runtime.commands.options import (
 from runtime.commands.output import OutputError, log_shown, note, put, put_json
 from runtime.commands.results import result_lines
 from runtime.journal import LIMIT_MIB, Journal
-from runtime.players.base import check_kind, default_kind, open_player
+from runtime.players.registry import check_kind, default_kind, open_player
 from runtime.sessions.server import ADDRESS_MAX, Stopped
 from runtime.sessions.server import serve as serve_role
 

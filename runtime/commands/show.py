@@ -27,7 +27,7 @@ from machines.values import plain
 from runtime.commands.exit_codes import OK
 from runtime.commands.options import Json, Rules, SpecName, is_spec, looked_at
 from runtime.commands.output import put, put_json, table
-from runtime.players.base import default_kind, kinds
+from runtime.players.registry import default_kind, kinds
 
 ANSWERED = {
     "here": "the state",

@@ -131,7 +131,7 @@ def shown_runs(spec: Spec, rules: list[str], problems: list[Problem], bounds: Bo
 
 def decider(spec: Spec) -> Decide:
     """Return who decides in a replay: the game's own strategies, one after the other; nobody if it has none."""
-    from runtime.players.base import companions
+    from runtime.players.companions import companions
 
     strategies = [one for module in companions(spec, "players") for one in module.PLAYERS.values()]
 

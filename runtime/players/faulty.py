@@ -1,18 +1,56 @@
-"""A player whose every answer is bytes that are no message, in the framing of its protocol."""
+"""Players that misbehave, to see a server cope: silent, malformed, gone, infinite."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import anyio
 
 from machines.model import FrameBytes, FrameLine, FramePart, FrameRepeat, FrameUntil, Spec
 from machines.wire.composite_framing import opens_with_pattern
-from runtime.players.base import Arguments, RawAnswer
+from runtime.players.base import Arguments, EndlessAnswer, RawAnswer, Vanish
 
 # Neither JSON nor, for framings that cut by lines, more than one message. The length framing reads the first four bytes
 # as a size of half a gigabyte.
 NO_JSON: Final = b"!}{no JSON\n"
 NO_TEXT: Final = b"\xff"  # no UTF-8 has it, so no line and no frame with it is a message, whatever a spec lists
+
+
+MISDEEDS: Final[Mapping[str, EndlessAnswer | Vanish]] = {
+    "gone": Vanish(),
+    # 4 KiB every 10 ms reaches the usual limit of 1 MiB a message within 3 s, and does not starve the loop.
+    "infinite": EndlessAnswer(b"[0", b",0" * 2048, 0.01, 64 << 20),
+}
+
+
+class SilentPlayer:
+    """Never answers."""
+
+    async def decide(
+        self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
+    ) -> Any:
+        """Wait until cancelled."""
+        await anyio.sleep_forever()
+
+    def heard(self, message: str, holes: dict[str, Any]) -> None:
+        """Nothing is noted."""
+
+
+class FaultyPlayer:
+    """Answers every question with the same misdeed."""
+
+    def __init__(self, misdeed: EndlessAnswer | Vanish) -> None:
+        self.misdeed = misdeed
+
+    async def decide(
+        self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
+    ) -> Any:
+        """Return the misdeed."""
+        return self.misdeed
+
+    def heard(self, message: str, holes: dict[str, Any]) -> None:
+        """Nothing is noted."""
 
 
 class MalformedPlayer:

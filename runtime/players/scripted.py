@@ -18,7 +18,8 @@ import msgspec
 from machines.messages.bodies import MessageCodec, compile_message
 from machines.model import Role, Spec
 from machines.problems import near
-from runtime.players.base import Arguments, Player, companions
+from runtime.players.base import Arguments, Player
+from runtime.players.companions import companions
 
 BYTES_MAX: Final = 1 << 20  # of a file: what one message may have if its spec does not say otherwise
 

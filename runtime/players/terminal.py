@@ -25,7 +25,8 @@ from machines.messages.bodies import compile_message
 from machines.messages.types import Mismatch, compile_type
 from machines.model import Field, Named, Pattern, Scalar, Spec
 from machines.values import plain
-from runtime.players.base import Arguments, DecisionError, companions
+from runtime.players.base import Arguments, DecisionError
+from runtime.players.companions import companions
 from runtime.terminal_text import escape_control_characters
 
 HELP = """\

@@ -21,7 +21,7 @@ from machines.messages.shapes import Mismatch
 from machines.model import Spec
 from machines.problems import near
 from runtime.journal import Kind
-from runtime.players.base import derived_seed
+from runtime.players.seeds import derived_seed
 from runtime.playground.message_input import ChoiceError, Filler, written
 from runtime.playground.stubs import RuleStubs
 from runtime.terminal_text import escape_control_characters

@@ -16,7 +16,8 @@ from machines.effects import Ended
 from machines.engine.session import Program
 from machines.model import Spec
 from runtime.network.transport import NetworkError
-from runtime.players.base import Player, derived_seed
+from runtime.players.base import Player
+from runtime.players.seeds import derived_seed
 from runtime.sessions.client import Address, join, run_in_group
 from runtime.sessions.server import serve
 

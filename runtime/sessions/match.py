@@ -25,8 +25,10 @@ from machines.engine.call_stack import CallFrame
 from machines.engine.session import Program, Session
 from machines.model import Spec
 from runtime.network.transport import NetworkError
-from runtime.players.base import Arguments, Player, derived_seed, open_player
+from runtime.players.base import Arguments, Player
+from runtime.players.registry import open_player
 from runtime.players.scripted import GivenAnswers
+from runtime.players.seeds import derived_seed
 from runtime.sessions.client import Address, join
 from runtime.sessions.driver import JournalWriter
 from runtime.sessions.server import serve
@@ -43,7 +45,7 @@ CLIENTS_SECONDS = 5.0  # How long the players may take to end once the game is o
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """A player in a game: ``kind`` as for `runtime.players.base.open_player`, ``seed`` derived from the game's."""
+    """A player in a game: ``kind`` as for `runtime.players.registry.open_player`, ``seed`` derived from the game's."""
 
     name: str
     kind: str

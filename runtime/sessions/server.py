@@ -22,7 +22,8 @@ from machines.effects import Effect, Ended
 from machines.engine.session import Program, Session
 from runtime.network.clock import make_clock, warn_of_lag
 from runtime.network.transport import CannotConnectError, Connection, listen
-from runtime.players.base import Player, UnknownPlayerError, derived_seed
+from runtime.players.base import Player, UnknownPlayerError
+from runtime.players.seeds import derived_seed
 from runtime.sessions.client import Address, connect_all, run_in_group
 from runtime.sessions.driver import JournalWriter, SessionDriver, open_host
 from runtime.sessions.stall_report import session_state

@@ -13,7 +13,7 @@ from machines.engine.session import Program
 from machines.messages.bodies import MessageCodec
 from machines.model import Spec
 from machines.values import plain
-from runtime.players.base import derived_seed
+from runtime.players.seeds import derived_seed
 from runtime.simulation.cycle_detection import AnswerCoverage
 from runtime.simulation.network import Actor, EndlessError, Sent, Simulation
 from runtime.simulation.oracle import Failure, Oracle, once

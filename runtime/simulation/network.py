@@ -20,7 +20,7 @@ from machines.engine.session import Program
 from machines.model import Spec
 from machines.problems import Place
 from machines.verification.temporal import Monitor
-from runtime.players.base import derived_seed
+from runtime.players.seeds import derived_seed
 from runtime.simulation.cycle_detection import AnswerCoverage, Kept, digest, draws, kept, standing
 from runtime.simulation.fault_injection import InjectedFault, done
 from runtime.simulation.instrumentation import InstrumentedSession, SessionFault

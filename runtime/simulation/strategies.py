@@ -31,8 +31,9 @@ from machines.model import (
     Stay,
     Type,
 )
-from runtime.players.base import companions, default_kind
+from runtime.players.companions import companions
 from runtime.players.random import RandomPlayer
+from runtime.players.registry import default_kind
 
 LONG: Final = 200  # questions that who tries everything answers before it says what ends its part
 SHORT: Final = 15  # in games that are about something else

@@ -10,7 +10,8 @@ import pytest
 from machines.effects import Effect, Received
 from machines.loader import load, rules_modules
 from machines.model import Spec
-from runtime.players.base import UnknownPlayerError, derived_seed
+from runtime.players.base import UnknownPlayerError
+from runtime.players.seeds import derived_seed
 from runtime.sessions.match import GameResult, Participant, play
 from tests.support.session_harness import spec_of
 

@@ -18,7 +18,8 @@ from machines.effects import Drop, Effect, Received, Send
 from machines.engine.session import Program
 from machines.loader import load, load_text, rules_modules, sources
 from machines.model import Spec
-from runtime.players.base import derived_seed, open_player
+from runtime.players.registry import open_player
+from runtime.players.seeds import derived_seed
 from runtime.sessions.client import join
 from runtime.sessions.match import GameResult, Participant, play
 from runtime.sessions.server import serve

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from runtime.players.base import StrategyPlayer
+from runtime.players.strategy import StrategyPlayer
 
 pytestmark = pytest.mark.anyio
 

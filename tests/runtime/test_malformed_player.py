@@ -13,8 +13,9 @@ from machines.problems import Place
 from machines.wire.codec import Codec, Malformed
 from machines.wire.composite_framing import PartsFramer
 from machines.wire.framing import FrameError, make_framer
-from runtime.players.base import RawAnswer, open_player
+from runtime.players.base import RawAnswer
 from runtime.players.faulty import garbled
+from runtime.players.registry import open_player
 from runtime.players.scripted import questions
 from runtime.sessions.match import Participant, play
 

@@ -12,19 +12,10 @@ import pytest
 
 from machines.loader import load
 from machines.model import Spec
-from runtime.players.base import (
-    DecisionError,
-    EndlessAnswer,
-    RawAnswer,
-    StrategyPlayer,
-    UnknownPlayerError,
-    Vanish,
-    check_kind,
-    default_kind,
-    derived_seed,
-    kinds,
-    open_player,
-)
+from runtime.players.base import DecisionError, EndlessAnswer, RawAnswer, UnknownPlayerError, Vanish
+from runtime.players.registry import check_kind, default_kind, kinds, open_player
+from runtime.players.seeds import derived_seed
+from runtime.players.strategy import StrategyPlayer
 
 pytestmark = pytest.mark.anyio
 TSURO = load("tsuro")

@@ -15,7 +15,7 @@ import pytest
 from machines.loader import load, rules_modules
 from rules.tsuro_board import BESIDE, OFF, port_of, spot_of
 from rules.views.tsuro import EXPLANATION
-from runtime.players.base import kinds
+from runtime.players.registry import kinds
 from runtime.sessions.match import Participant, play
 
 ROOT = Path(__file__).resolve().parents[2]

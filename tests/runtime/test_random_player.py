@@ -11,8 +11,9 @@ import pytest
 from machines.loader import load
 from machines.messages.bodies import compile_message
 from machines.model import Spec
-from runtime.players.base import StrategyPlayer, default_kind, kinds, open_player
 from runtime.players.random import RandomPlayer
+from runtime.players.registry import default_kind, kinds, open_player
+from runtime.players.strategy import StrategyPlayer
 from runtime.sessions.match import Participant, play
 from tests.support.session_harness import spec_of
 

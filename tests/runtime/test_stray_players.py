@@ -9,7 +9,9 @@ import anyio
 import pytest
 
 from machines.loader import load
-from runtime.players.base import DecisionError, StrategyPlayer, UnknownPlayerError, open_player
+from runtime.players.base import DecisionError, UnknownPlayerError
+from runtime.players.registry import open_player
+from runtime.players.strategy import StrategyPlayer
 
 pytestmark = pytest.mark.anyio
 

@@ -12,7 +12,8 @@ from machines.effects import Effect, Ended, Send
 from machines.loader import load
 from machines.values import freeze
 from rules.players.trains import PLAYERS
-from runtime.players.base import StrategyPlayer, derived_seed
+from runtime.players.seeds import derived_seed
+from runtime.players.strategy import StrategyPlayer
 from runtime.sessions.client import join
 from runtime.sessions.match import Participant, play
 from tests.runtime.trains_table import CALLS, DIALECTS, OFFICIAL, RULES, TrainsTable, tcp_table, trains

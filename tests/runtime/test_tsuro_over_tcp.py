@@ -14,7 +14,8 @@ from anyio.abc import SocketAttribute, SocketStream, TaskStatus
 
 from machines.effects import Ended
 from machines.values import freeze
-from runtime.players.base import derived_seed, open_player
+from runtime.players.registry import open_player
+from runtime.players.seeds import derived_seed
 from runtime.sessions.client import join
 from tests.runtime.sums import next_line
 from tests.runtime.tsuro_table import (

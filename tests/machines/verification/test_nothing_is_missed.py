@@ -13,7 +13,7 @@ from machines.verification.contracts import promises_for
 from machines.verification.search.state_space import StateSpace
 from machines.verification.search.system import System
 from machines.verification.temporal import PropertyDetector
-from runtime.players.base import companions
+from runtime.players.companions import companions
 from tests.machines.verification.test_promises import QUICK
 from tests.parts import by_default
 from tests.support.session_harness import Network

@@ -15,7 +15,7 @@ import rules.contracts
 from machines.loader import find, load, rules_functions, rules_modules, shipped
 from machines.values import Peer
 from machines.verification.contracts import PromiseError, Watch, promises_for, promises_of, watched
-from runtime.players.base import companions
+from runtime.players.companions import companions
 from tests.support.session_harness import Network
 
 MODULES = [module.name for module in iter_modules(rules.contracts.__path__)]

@@ -1,0 +1,33 @@
+"""A player that answers every question with an example of the message: for a first look at a spec."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from machines.messages.bodies import MessageCodec, compile_message
+from machines.model import Spec
+from runtime.players.base import Arguments
+
+
+class ExamplePlayer:
+    """Answers with an example of the first message that may answer; a game's rules may well refuse it."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        self._shapes: dict[str, MessageCodec] = {}
+
+    async def decide(
+        self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
+    ) -> Any:
+        """Return the example of the first of ``messages``; a hole named like an argument takes that value."""
+        name = messages[0]
+        if name not in self._shapes:
+            self._shapes[name] = compile_message(self._spec.messages[name], self._spec.types)
+        shape = self._shapes[name]
+        read = shape.read(shape.example())
+        assert read is not None, f"the example of {name} does not fit {name}"
+        given = dict(arguments)
+        return name, {hole: given.get(hole, value) for hole, value in zip(shape.holes, read, strict=True)}
+
+    def heard(self, message: str, holes: dict[str, Any]) -> None:
+        """Nothing is noted."""
