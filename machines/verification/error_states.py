@@ -22,7 +22,7 @@ _HINTS = {
 }
 
 
-OTHERS_MAX = 6  # ways to one finding that are kept besides the shortest: a replay may find one of them that is real
+OTHERS_MAX = 16  # ways to one finding that are kept besides the shortest: a replay may find one of them that is real
 
 
 class ErrorDetector:
@@ -121,8 +121,10 @@ class ErrorDetector:
             return
         before: list[list[int]] = [[] for _ in graph.configs]
         for at, after in enumerate(graph.after):
+            lost = graph.by_loss.get(at, ())  # that a connection may be lost is no way out of an endless talk
             for number in after:
-                before[number].append(at)
+                if number not in lost:
+                    before[number].append(at)
         todo = [at for at, config in enumerate(graph.configs) if at in graph.of_fewer or _has_ended(graph, config)]
         ending = set(todo)
         while todo:
