@@ -12,7 +12,7 @@ import pytest
 
 from machines.checks import check
 from machines.loader import load_text, rules_modules
-from machines.verification.contracts import promises_for
+from machines.verification.contracts import contracts_for
 from machines.verification.verdict import Verdict
 from machines.verification.verify import verify
 from runtime.cli import main
@@ -136,7 +136,7 @@ def test_a_mend_leaves_no_problem(section: str) -> None:
 
 def verdict_on(text: str) -> Verdict:
     spec = load_text(text)
-    return verify(spec, promises_for(spec, rules_modules(spec)), clients=(1, 2))
+    return verify(spec, contracts_for(spec, rules_modules(spec)), clients=(1, 2))
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section[:3])

@@ -33,7 +33,7 @@ from machines.model import (
     Spec,
     State,
     Text,
-    holes,
+    fields_of,
 )
 from machines.parser.context import joined
 from machines.problems import Location, Place, Problems
@@ -165,8 +165,8 @@ def check_declarations(spec: Spec, problems: Problems) -> None:
         named.name
         for message in spec.messages.values()
         for body in (message.body, *message.also)
-        for hole in holes(body)
-        for named in named_types(hole.type)
+        for field in fields_of(body)
+        for named in named_types(field.type)
     ]
     while todo:
         name = todo.pop()
@@ -176,7 +176,7 @@ def check_declarations(spec: Spec, problems: Problems) -> None:
     for declaration in spec.types.values():
         if declaration.name not in used:
             text = f"the type {declaration.name!r} is never used"
-            problems.add(declaration.place, "A332", text, "give it to a hole, or leave it out")
+            problems.add(declaration.place, "A332", text, "give it to a field, or leave it out")
     read = {
         name.name
         for role in spec.roles.values()

@@ -267,7 +267,7 @@ def step_of(graph: StateSpace, move: Transition, name_of: list[str]) -> TraceSte
         does = f"{does} of {peer}"
         values = move.given[2][1] if type(move.given[2]) is tuple else ()
         if values:
-            does += f" ({', '.join(f'{hole} {_value(value)}' for hole, value in values)})"
+            does += f" ({', '.join(f'{field} {_value(value)}' for field, value in values)})"
     elif move.given[0] == "connect":
         peer = name_of[actor.peers[move.given[1]][0]]
         does = f"{peer} connects"

@@ -72,23 +72,23 @@ def _told(one: Connection, holder: str | None) -> str:
     return f"{one[2]} {one[3]}" + (f" ({in_line(holder)})" if holder is not None else "")
 
 
-def shown(message: str, holes: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str | None:
+def shown(message: str, fields: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str | None:
     """Return what someone who watches should see of a message, or None for nothing.
 
-    ``holes`` are the message's, by name. What sets a game up shows the map; the rest is a line.
+    ``fields`` are the message's, by name. What sets a game up shows the map; the rest is a line.
     """
-    holes = dict(holes)
+    fields = dict(fields)
     match message:
         case "name":
-            return f"signs up as {in_line(holes['name'])}"
+            return f"signs up as {in_line(fields['name'])}"
         case "map":
-            return f"brings a map along, {_size(holes['map'])}"
+            return f"brings a map along, {_size(fields['map'])}"
         case "setup":
-            return _drawn(holes["map"])
+            return _drawn(fields["map"])
         case "returned":
-            return f"returns {', '.join(' to '.join(map(in_line, pair)) for pair in holes['unwanted'])}"
+            return f"returns {', '.join(' to '.join(map(in_line, pair)) for pair in fields['unwanted'])}"
         case "connection":
-            city, other, colour, length = holes["connection"]
+            city, other, colour, length = fields["connection"]
             return f"takes {in_line(city)} - {in_line(other)}, {colour} {length}"
         case "more_cards":
             return "asks for cards"

@@ -80,27 +80,27 @@ def _cell(laid: bool, marks: Sequence[str]) -> str:
     return f"{letters:^3}" if len(letters) <= 3 else f"{letters[:2]}+"
 
 
-def shown(message: str, holes: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str | None:
+def shown(message: str, fields: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str | None:
     """Return what someone who watches should see of a message, or None for nothing.
 
-    ``holes`` are the message's, by name. Requests and the end show the board; a placement is one line.
+    ``fields`` are the message's, by name. Requests and the end show the board; a placement is one line.
     """
-    holes = dict(holes)
+    fields = dict(fields)
     match message:
         case "TOKEN":
-            return f"the token is {holes['token']}"
+            return f"the token is {fields['token']}"
         case "INIT_PLACE":
-            where = f"{holes['port']} of {holes['x']},{holes['y']}"
-            return f"{holes['token']} begins at {where} with {tile_text(holes['tile'])}"
+            where = f"{fields['port']} of {fields['x']},{fields['y']}"
+            return f"{fields['token']} begins at {where} with {tile_text(fields['tile'])}"
         case "INTER_PLACE":
-            return f"{tile_text(holes['tile'])} is laid at {holes['x']},{holes['y']}"
+            return f"{tile_text(fields['tile'])} is laid at {fields['x']},{fields['y']}"
         case "INIT_REQ" | "INTER_REQ":
-            hand = holes["hand"] if message == "INIT_REQ" else holes["tiles"]
+            hand = fields["hand"] if message == "INIT_REQ" else fields["tiles"]
             offered = ", ".join(f"{number}: {tile_text(tile)}" for number, tile in enumerate(hand, 1))
-            return f"{_drawn(holes['board'])}\n  tiles {offered}"
+            return f"{_drawn(fields['board'])}\n  tiles {offered}"
         case "ENDED":
-            lines = _rank_lines(holes["winners"], holes["losers"])
-            return "\n".join([_drawn(holes["board"]), *(f"  {line}" for line in lines)])
+            lines = _rank_lines(fields["winners"], fields["losers"])
+            return "\n".join([_drawn(fields["board"]), *(f"  {line}" for line in lines)])
     return None
 
 

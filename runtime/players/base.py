@@ -9,8 +9,8 @@
     silent malformed gone infinite   never answers; sends no message; hangs up; never stops: to see a server cope
 
 A strategy is a class made with ``(name, seed)``. It has a method for each question, called with the question's values
-in order, in a worker thread; it returns ``(message, {hole: value})`` or the message's JSON body. If it has a method
-``heard(message, holes)``, it is told every message the client received, in order, never beside a question. If it has a
+in order, in a worker thread; it returns ``(message, {field: value})`` or the message's JSON body. If it has a method
+``heard(message, fields)``, it is told every message the client received, in order, never beside a question. If it has a
 method ``late()``, a clock stands in that place during each question: it says when to decide with what is known by then.
 One that returns ``...`` never answers that question.
 """
@@ -64,7 +64,7 @@ class Player(Protocol):
     async def decide(
         self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
     ) -> Any:
-        """Return an answer: ``(message, {hole: value})``, a JSON body, or one of the misdeeds below.
+        """Return an answer: ``(message, {field: value})``, a JSON body, or one of the misdeeds below.
 
         ``arguments`` are the question's (name, value) pairs, ``messages`` the names that may answer it, ``seconds``
         how long it may take (None: no limit). Cancelled when the time is up or a message overtakes the question.
@@ -74,8 +74,8 @@ class Player(Protocol):
         """
         ...
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
-        """Take note of a message the client received; ``holes`` by name. Returns at once."""
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
+        """Take note of a message the client received; ``fields`` by name. Returns at once."""
         ...
 
 
@@ -113,7 +113,7 @@ class Silent:
         """Wait until cancelled."""
         await anyio.sleep_forever()
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Nothing is noted."""
 
 
@@ -129,7 +129,7 @@ class FaultyPlayer:
         """Return the misdeed."""
         return self.misdeed
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Nothing is noted."""
 
 
@@ -146,7 +146,7 @@ class Example:
     async def decide(
         self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
     ) -> Any:
-        """Return the example of the first of ``messages``; a hole named like an argument takes that value."""
+        """Return the example of the first of ``messages``; a field named like an argument takes that value."""
         name = messages[0]
         if name not in self._shapes:
             self._shapes[name] = compile_message(self._spec.messages[name], self._spec.types)
@@ -154,9 +154,9 @@ class Example:
         read = shape.read(shape.example())
         assert read is not None, f"the example of {name} does not fit {name}"
         given = dict(arguments)
-        return name, {hole: given.get(hole, value) for hole, value in zip(shape.holes, read, strict=True)}
+        return name, {field: given.get(field, value) for field, value in zip(shape.fields, read, strict=True)}
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Nothing is noted."""
 
 
@@ -213,10 +213,10 @@ class StrategyPlayer:
             await anyio.sleep_forever()
         return answer
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Keep the news for the strategy's next call."""
         if self._wants_news:
-            self._news.append((message, holes))
+            self._news.append((message, fields))
 
     async def say_farewell(self) -> None:
         """Hand over the news that no question followed; not for longer than FAREWELL_SECONDS_MAX."""
@@ -240,8 +240,8 @@ class StrategyPlayer:
 
     def _catch_up(self, news: list[tuple[str, dict[str, Any]]]) -> None:
         with self._turn:
-            for message, holes in news:
-                self._strategy.heard(message, holes)  # type: ignore[attr-defined]
+            for message, fields in news:
+                self._strategy.heard(message, fields)  # type: ignore[attr-defined]
 
     def _catch_up_and_call(
         self, news: list[tuple[str, dict[str, Any]]], clock: _Clock, method: Callable[..., Any], values: list[Any]
@@ -249,8 +249,8 @@ class StrategyPlayer:
         with self._turn:
             if self._wants_clock:
                 self._strategy.late = clock  # type: ignore[attr-defined]
-            for message, holes in news:
-                self._strategy.heard(message, holes)  # type: ignore[attr-defined]
+            for message, fields in news:
+                self._strategy.heard(message, fields)  # type: ignore[attr-defined]
             answer = method(*values)
         if inspect.iscoroutine(answer):
             answer.close()

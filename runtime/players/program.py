@@ -111,9 +111,9 @@ class SubprocessPlayer:
                 await self.complained.wait()
             raise DecisionError(f"{error}{self._last_words(COMPLAINTS_SHOWN)}") from None
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Write the news; dropped with a line in the log if the program does not read."""
-        self._tell({"heard": message, "holes": {name: plain(value) for name, value in holes.items()}})
+        self._tell({"heard": message, "holes": {name: plain(value) for name, value in fields.items()}})
 
     def _tell(self, value: object) -> bool:
         try:

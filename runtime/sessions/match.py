@@ -87,9 +87,9 @@ class Paced:
         await anyio.sleep(self._seconds)
         return await self._player.decide(question, arguments, messages, seconds)
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         """See `Player.heard`."""
-        self._player.heard(message, holes)
+        self._player.heard(message, fields)
 
 
 class _Shared:

@@ -156,15 +156,15 @@ words = st.sampled_from([None, True, False, 0, 1, 1.0, "a", "b"]).map(LiteralBod
 types = st.sampled_from([Scalar("int"), Scalar("bool"), Scalar("string"), Scalar("null"), Scalar("any")])
 
 
-def hole(kind: Scalar, optional: bool = False) -> Field:
+def field(kind: Scalar, optional: bool = False) -> Field:
     return Field("h", kind, PLACE, optional, {"int": 0, "bool": True, "string": "", "null": None}.get(kind.kind))
 
 
 bodies: st.SearchStrategy[Body] = st.recursive(
-    words | types.map(hole),
+    words | types.map(field),
     lambda inner: (
         st.lists(inner, max_size=2).map(lambda items: BodyList(tuple(items)))
-        | st.dictionaries(st.sampled_from("kl"), inner | types.map(lambda kind: hole(kind, True)), max_size=2).map(
+        | st.dictionaries(st.sampled_from("kl"), inner | types.map(lambda kind: field(kind, True)), max_size=2).map(
             lambda items: BodyMap(tuple(items.items()))
         )
     ),
@@ -173,7 +173,7 @@ bodies: st.SearchStrategy[Body] = st.recursive(
 
 
 def numbered(body: Body, name: str) -> Body:
-    """Return the body with each hole's name its own."""
+    """Return the body with each field's name its own."""
     match body:
         case Field():
             return replace(body, name=f"h{name}")
