@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from rules.santorini_board import SIDE, WORDS, BoardError, cell_of, place_of, read_board, step_of
 from rules.views.santorini_svg import LETTERS, board_svg, players_of
 
-__all__ = ["EXPLANATION", "board_svg", "board_text", "result_lines", "shown"]
+__all__ = ["EXPLANATION", "board_svg", "board_text", "pictured", "result_lines", "shown"]
 
 EXPLANATION = """\
        0   1   2      A place is row,column: 0,0 is at the top left, north is up.
@@ -123,6 +124,16 @@ def shown(message: str, fields: Mapping[str, Any] | Iterable[tuple[str, Any]]) -
         case "tournament_over" | "tournament_result" | "results":
             return "\n".join(["the tournament is over", *(f"  {line}" for line in result_lines(fields))])
     return None
+
+
+def pictured(state: Any, who: str, message: str, fields: Mapping[str, Any]) -> tuple[Any, Callable[[], str] | None]:
+    """Return what is known after a message, and how to draw the board that it shows; None if it shows none.
+
+    ``state`` is what this returned for the message before; ``who`` is the client that sent or got it.
+    """
+    if "board" in fields:
+        return None, partial(board_svg, fields["board"], turn=who)
+    return None, None
 
 
 def result_lines(result: Any) -> list[str]:

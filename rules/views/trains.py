@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from rules.trains_map import Atlas, Connection, MapError, read_map
 from rules.views.trains_svg import map_svg
 
-__all__ = ["EXPLANATION", "map_svg", "map_text", "result_lines", "shown"]
+__all__ = ["EXPLANATION", "map_svg", "map_text", "pictured", "result_lines", "shown"]
 
 COLUMNS, ROWS = 100, 28  # Characters of the map in text.
 EXPLANATION = """\
@@ -93,6 +94,25 @@ def shown(message: str, fields: Mapping[str, Any] | Iterable[tuple[str, Any]]) -
         case "more_cards":
             return "asks for cards"
     return None
+
+
+def pictured(state: Any, who: str, message: str, fields: Mapping[str, Any]) -> tuple[Any, Callable[[], str] | None]:
+    """Return what is known after a message, and how to draw the map that it changes; None if it changes none.
+
+    ``state`` is what this returned for the message before, None at first: the map, and whose which connections are.
+    ``who`` is the name of the client that sent or got it.
+    """
+    atlas: Any = None
+    owned: dict[str, tuple[Any, ...]] = {}
+    if state is not None:
+        atlas, owned = state
+    if message == "setup":
+        atlas, owned = fields["map"], {**owned, who: ()} if fields["map"] == atlas else {who: ()}
+    elif message == "connection" and atlas is not None:
+        owned = {**owned, who: (*owned.get(who, ()), tuple(fields["connection"]))}
+    else:
+        return (atlas, owned), None
+    return (atlas, owned), partial(map_svg, atlas, owned=owned)
 
 
 def result_lines(result: Any) -> list[str]:

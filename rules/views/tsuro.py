@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from rules.tsuro_board import SIDE, BoardError, facing, port_of, read_board, tile_text
 from rules.views.tsuro_svg import board_svg
 
-__all__ = ["EXPLANATION", "board_svg", "board_text", "result_lines", "shown"]
+__all__ = ["EXPLANATION", "board_svg", "board_text", "pictured", "result_lines", "shown"]
 
 # Black and blue would share a letter; printers call black K.
 LETTERS = {"white": "W", "black": "K", "red": "R", "green": "G", "blue": "B"}
@@ -102,6 +103,31 @@ def shown(message: str, fields: Mapping[str, Any] | Iterable[tuple[str, Any]]) -
             lines = _rank_lines(fields["winners"], fields["losers"])
             return "\n".join([_drawn(fields["board"]), *(f"  {line}" for line in lines)])
     return None
+
+
+def pictured(state: Any, who: str, message: str, fields: Mapping[str, Any]) -> tuple[Any, Callable[[], str] | None]:
+    """Return what is known after a message, and how to draw the board that it shows; None if it shows none.
+
+    ``state`` is what this returned for the message before, None at first; ``who`` is the name of the client that sent
+    or got it.
+    """
+    colours, newest = state or ({}, None)
+    match message:
+        case "TOKEN":
+            return ({**colours, fields["token"]: who}, newest), None
+        case "INIT_PLACE" | "INTER_PLACE":
+            return (colours, (fields["x"], fields["y"])), None
+        case "INIT_REQ" | "INTER_REQ":
+            hand = fields["hand"] if message == "INIT_REQ" else fields["tiles"]
+            turn = next((colour for colour, name in colours.items() if name == who), None)
+            drawing = partial(board_svg, fields["board"], turn=turn, hand=hand, newest=newest, names=colours)
+            return (colours, newest), drawing
+        case "ENDED":
+            drawing = partial(
+                board_svg, fields["board"], names=colours, ranking=fields["winners"], cheaters=fields["losers"]
+            )
+            return (colours, newest), drawing
+    return (colours, newest), None
 
 
 def result_lines(result: Any) -> list[str]:
