@@ -179,9 +179,9 @@ def tsuro_game(program: Program, players: int, seed: int) -> tuple[list[Input], 
             tokens[effect.peer] = value
         elif effect.message in ("INIT_REQ", "INTER_REQ"):
             question = minds[effect.peer].initial if effect.message == "INIT_REQ" else minds[effect.peer].intermediate
-            name, holes = question(*value, tokens[effect.peer])
+            name, fields = question(*value, tokens[effect.peer])
             shape = program.shapes[name]
-            say(effect.peer, shape.build([holes[hole] for hole in shape.holes]), True)
+            say(effect.peer, shape.build([fields[field] for field in shape.fields]), True)
     assert session.ended is not None, "a game of players that keep to the rules ends"
     return inputs[0], inputs[1]
 

@@ -294,16 +294,16 @@ def _send_other(site: Site, scene: _Scene) -> Iterator[Change]:
         return
     for at, call in enumerate(site.value.messages):
         given = len(call.arguments) if call.arguments is not None else None
-        holes = len(scene.spec.messages[call.path].holes)
+        fields = len(scene.spec.messages[call.path].fields)
         may = [
             message
             for message in scene.spec.messages.values()
             if scene.role.name in message.senders and message.name != call.path
-            if len(message.holes) == (holes if given is None else given) or not message.holes
+            if len(message.fields) == (fields if given is None else given) or not message.fields
         ]
         if may:
             other = scene.chance.choice(may)
-            arguments = call.arguments if other.holes else None
+            arguments = call.arguments if other.fields else None
             new = replace(call, path=other.name, arguments=arguments)
             messages = (*site.value.messages[:at], new, *site.value.messages[at + 1 :])
             yield f"{other.name} is sent, not {call.path}", replace(site.value, messages=messages)
@@ -442,7 +442,7 @@ def _retyped(spec: Spec, body: Body, wanted: str) -> Body:
             return replace(body, type=_other_type(spec, body.type) or body.type)
         case Text(parts):
             new = [_retyped(spec, part, wanted) if isinstance(part, Field) else part for part in parts]
-            return Text(tuple(new))  # type: ignore[arg-type]  # a hole stays one
+            return Text(tuple(new))  # type: ignore[arg-type]  # a field stays one
         case BodyList(items):
             return BodyList(tuple(_retyped(spec, item, wanted) for item in items))
         case BodyMap(pairs):
@@ -462,10 +462,10 @@ def _of_messages(spec: Spec) -> Iterator[tuple[str, str, Message, str]]:
                 renamed = BodyList((message.body,))
             if renamed is not None:
                 yield "rename a message", role, replace(message, body=renamed, also=()), "has another shape"
-            for hole in message.holes:
-                if _other_type(spec, hole.type) is not None:
-                    body = _retyped(spec, message.body, hole.name)
-                    yield "swap a type", role, replace(message, body=body, also=()), f"${hole.name} has another type"
+            for field in message.fields:
+                if _other_type(spec, field.type) is not None:
+                    body = _retyped(spec, message.body, field.name)
+                    yield "swap a type", role, replace(message, body=body, also=()), f"${field.name} has another type"
             if message.urgent:
                 yield "drop 'urgent'", role, replace(message, urgent=False), "is not urgent"
 

@@ -29,7 +29,7 @@ from benchmarks.mutation_operators import OPERATORS, Mutant, mutants
 from machines.checks.checker import check
 from machines.loader import load, rules_modules, shipped
 from machines.model import Spec
-from machines.verification.contracts import promises_for
+from machines.verification.contracts import contracts_for
 from machines.verification.verdict import UNDETERMINED
 from machines.verification.verify import verify
 from runtime.simulation.campaign import Campaign, RunLog
@@ -90,7 +90,7 @@ class Bench:
         self.spec = spec
         self.most = most
         self.rules = rules_modules(spec)
-        self.promises = promises_for(spec, self.rules)
+        self.contracts = contracts_for(spec, self.rules)
         self._baseline: Games | None = None
 
     @property
@@ -113,7 +113,7 @@ class Bench:
         unknown: list[str] = []
         for clients in CLIENTS:
             verdict = verify(
-                self.spec, self.promises, clients=clients, most=self.most, specs={mutant.role: mutant.spec}
+                self.spec, self.contracts, clients=clients, most=self.most, specs={mutant.role: mutant.spec}
             )
             if verdict.findings:
                 return "exploration", (finding.code for finding in verdict.findings)

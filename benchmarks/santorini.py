@@ -64,17 +64,17 @@ def play(kinds: Sequence[str], seed: int) -> tuple[santorini.Outcome, list[Move]
     return santorini.outcome(game), moves
 
 
-def judged(game: santorini.Play, player: Someone, message: str, holes: dict[str, Any]) -> santorini.Play:
+def judged(game: santorini.Play, player: Someone, message: str, fields: dict[str, Any]) -> santorini.Play:
     """Return the game after an answer, forfeited if it is not legal."""
     match message:
-        case "place" if santorini.may_place(game, player, holes["place"]):
-            return santorini.place(game, player, holes["place"])
+        case "place" if santorini.may_place(game, player, fields["place"]):
+            return santorini.place(game, player, fields["place"])
         case "turn" | "winning_move":
-            step, build = (holes["ew"], holes["ns"]), None
+            step, build = (fields["ew"], fields["ns"]), None
             if message == "turn":
-                build = (holes["build_ew"], holes["build_ns"])
-            if santorini.may_turn(game, player, holes["worker"], step, build):
-                return santorini.turn(game, player, holes["worker"], step, build)
+                build = (fields["build_ew"], fields["build_ns"])
+            if santorini.may_turn(game, player, fields["worker"], step, build):
+                return santorini.turn(game, player, fields["worker"], step, build)
         case "give_up":
             return santorini.resign(game, player)
     return santorini.forfeit(game, player)

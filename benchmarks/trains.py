@@ -37,11 +37,11 @@ def game(kinds: Sequence[str], number: int, times: list[float]) -> tuple[trains.
     while not trains.over(table):
         name = trains.mover(table)
         begun = perf_counter()
-        message, holes = players[name].play(trains.state(table, name))
+        message, fields = players[name].play(trains.state(table, name))
         if name.startswith("strong"):
             times.append(perf_counter() - begun)
-        if message == "connection" and trains.may_acquire(table, name, holes["connection"]):
-            table = trains.acquire(table, name, holes["connection"])
+        if message == "connection" and trains.may_acquire(table, name, fields["connection"]):
+            table = trains.acquire(table, name, fields["connection"])
         elif message == "more_cards":
             table = trains.draw(table, name) if trains.has_cards(table) else trains.skip(table, name)
         else:

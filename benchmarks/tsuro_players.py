@@ -33,7 +33,7 @@ class Move:
     """What a player answered, and how long it took."""
 
     player: Someone
-    holes: dict[str, Any]
+    fields: dict[str, Any]
     seconds: float
 
 
@@ -52,9 +52,9 @@ def play(kinds: Sequence[str], seed: int) -> tuple[tsuro.Table, list[Move]]:
     for player, mind in zip(players, minds, strict=True):
         table = tsuro.deal(table, 3)
         before = time.perf_counter()
-        _, holes = mind.initial(tsuro.board(table), tsuro.hand(table), player.token)
-        moves.append(Move(player, holes, time.perf_counter() - before))
-        token, placement = holes["token"], {hole: value for hole, value in holes.items() if hole != "token"}
+        _, fields = mind.initial(tsuro.board(table), tsuro.hand(table), player.token)
+        moves.append(Move(player, fields, time.perf_counter() - before))
+        token, placement = fields["token"], {field: value for field, value in fields.items() if field != "token"}
         fine = token == player.token and tsuro.may_start(table, player, **placement)
         table = tsuro.begin(table, player, **placement) if fine else tsuro.eject(table, player)
     while not tsuro.over(table):
@@ -62,10 +62,10 @@ def play(kinds: Sequence[str], seed: int) -> tuple[tsuro.Table, list[Move]]:
             if tsuro.playing(table, player):
                 table = tsuro.deal(table, 2)
                 before = time.perf_counter()
-                _, holes = mind.intermediate(tsuro.board(table), tsuro.hand(table), player.token)
-                moves.append(Move(player, holes, time.perf_counter() - before))
-                fine = tsuro.may_place(table, player, **holes)
-                table = tsuro.place(table, player, **holes) if fine else tsuro.eject(table, player)
+                _, fields = mind.intermediate(tsuro.board(table), tsuro.hand(table), player.token)
+                moves.append(Move(player, fields, time.perf_counter() - before))
+                fine = tsuro.may_place(table, player, **fields)
+                table = tsuro.place(table, player, **fields) if fine else tsuro.eject(table, player)
     return table, moves
 
 
@@ -102,15 +102,15 @@ def speed(games: int) -> None:
     for game in range(games):
         table = tsuro.deal(tsuro.start(players), game % 35)
         for move in known[game % 35]:
-            first, holes, player = "port" in move.holes, move.holes, move.player
+            first, fields, player = "port" in move.fields, move.fields, move.player
             table = tsuro.deal(table, 3 if first else 2)
             tsuro.board(table), tsuro.hand(table)
             if first:
-                tile, port, x, y = holes["tile"], holes["port"], holes["x"], holes["y"]
+                tile, port, x, y = fields["tile"], fields["port"], fields["x"], fields["y"]
                 assert tsuro.may_start(table, player, tile, port, x, y)
                 table = tsuro.begin(table, player, tile, port, x, y)
             else:
-                tile, x, y = holes["tile"], holes["x"], holes["y"]
+                tile, x, y = fields["tile"], fields["x"], fields["y"]
                 assert tsuro.playing(table, player)
                 assert tsuro.may_place(table, player, tile, x, y)
                 table = tsuro.place(table, player, tile, x, y)

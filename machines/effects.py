@@ -59,11 +59,11 @@ class Cancel(msgspec.Struct):
 
 
 class Received(msgspec.Struct):
-    """A message was taken from a peer: news for the player and for whoever watches. ``holes`` by name."""
+    """A message was taken from a peer: news for the player and for whoever watches. ``fields`` by name."""
 
     peer: int
     message: str
-    holes: dict[str, Any]
+    fields: dict[str, Any]
 
 
 class Note(msgspec.Struct):

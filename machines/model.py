@@ -215,7 +215,7 @@ class LiteralBody:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text with holes in it: ``match ${x int}/${n int} starting``; parts alternate as written."""
+    """A text with fields in it: ``match ${x int}/${n int} starting``; parts alternate as written."""
 
     parts: tuple[str | Field, ...]
 
@@ -237,8 +237,8 @@ class BodyMap:
 Body = Field | LiteralBody | Text | BodyList | BodyMap
 
 
-def holes(body: Body) -> Iterator[Field]:
-    """Yield the holes of a body in the order written."""
+def fields_of(body: Body) -> Iterator[Field]:
+    """Yield the fields of a body in the order written."""
     match body:
         case Field():
             yield body
@@ -246,10 +246,10 @@ def holes(body: Body) -> Iterator[Field]:
             yield from (part for part in parts if isinstance(part, Field))
         case BodyList(items):
             for item in items:
-                yield from holes(item)
+                yield from fields_of(item)
         case BodyMap(pairs):
             for _, item in pairs:
-                yield from holes(item)
+                yield from fields_of(item)
         case LiteralBody():
             pass
 
@@ -266,9 +266,9 @@ class Message:
     place: Place
 
     @property
-    def holes(self) -> tuple[Field, ...]:
-        """The holes in the order written: the arguments with which the message is sent."""
-        return tuple(holes(self.body))
+    def fields(self) -> tuple[Field, ...]:
+        """The fields in the order written: the arguments with which the message is sent."""
+        return tuple(fields_of(self.body))
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,8 +146,8 @@ class _JournalScenarioBuilder:
 
     def _effect(self, effect: Effect, time: str) -> Element | None:
         match effect:
-            case Received(peer, message, holes):
-                return Message(self._peer(peer), self.role, message, detail=_brief(plain(holes)), time=time)
+            case Received(peer, message, fields):
+                return Message(self._peer(peer), self.role, message, detail=_brief(plain(fields)), time=time)
             case Send(peer, data, message):
                 detail = data.decode(errors="backslashreplace").strip()
                 return Message(self.role, self._peer(peer), message, detail=detail, time=time)

@@ -59,12 +59,16 @@ class ReplayResult:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """One input done again: the journal's line (its number counts from 1), and what it led to now."""
+    """One input done again: the journal's line (its number counts from 1), and what it led to now.
+
+    ``session`` is the one it was an input of, as it stands after it; None for a line that is no input.
+    """
 
     number: int
     line: Line
     took: Sequence[tuple[str, str, str, str]]
     out: Sequence[Effect]
+    session: Session | None = None
 
 
 def spec_hash(name_or_path: str) -> str:
@@ -191,7 +195,7 @@ def again(recorded: Recorded, program: Program, *, watch: bool = False) -> Itera
             ) from error
         if session.ended is not None:
             over.add(line.session)
-        yield Replayed(number, line, session.took, out)
+        yield Replayed(number, line, session.took, out, session)
 
 
 def _fed(session: Session, line: Line) -> list[Effect]:

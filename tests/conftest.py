@@ -2,7 +2,8 @@
 
 A test marked ``matrix`` is run for every pair of values of its parameters, and for a sample of all other cases. The
 sample is drawn by a seed that the head of the report names; ``--seed N`` draws it again. A test marked ``whole``, or a
-case of it so marked, is left to ``--all``, which ``.ci/run`` gives. ``--rewrite`` writes transcripts anew.
+case of it so marked, is left to ``--all``, which ``.ci/run`` gives. ``--rewrite`` writes transcripts, and what pages
+show of commands, anew.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("accord")
     group.addoption("--all", action="store_true", dest="everything", help="run everything: whole matrices, slow tests")
     group.addoption("--seed", type=int, default=None, help="draw the sample of the matrices by this seed")
-    group.addoption("--rewrite", action="store_true", help="write the transcripts anew instead of comparing them")
+    group.addoption("--rewrite", action="store_true", help="write transcripts and shown output anew, do not compare")
 
 
 @pytest.hookimpl(tryfirst=True)

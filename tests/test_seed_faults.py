@@ -1,4 +1,7 @@
-"""``docs/seed-faults.md`` is true: the checker says what it shows of each document, and each mend leaves no problem."""
+"""``docs/seed-faults.md`` is true: the checker says what it shows of each document, and each mend leaves no problem.
+
+``--rewrite`` writes into it the runs that the command shows now, to be read in the diff.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,15 @@ import pytest
 
 from machines.checks import check
 from machines.loader import load_text, rules_modules
-from machines.verification.contracts import promises_for
+from machines.verification.contracts import contracts_for
 from machines.verification.verdict import Verdict
 from machines.verification.verify import verify
 from runtime.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 LITERAL = sorted((ROOT / "tests" / "specs" / "literal").glob("*.yaml"))
-SECTIONS = re.split(r"(?m)^## (?=\d{3}: )", (ROOT / "docs" / "seed-faults.md").read_text())[1:]
+PAGE = ROOT / "docs" / "seed-faults.md"
+SECTIONS = re.split(r"(?m)^## (?=\d{3}: )", PAGE.read_text())[1:]
 # What each document is known for, as part of what is said of it.
 KNOWN = {
     "000": ["A301 nothing is called 'their_move' here"],
@@ -90,9 +94,16 @@ def parts_of(lines: list[str]) -> list[list[str]]:
     return [lines[start:end] for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)]
 
 
+def now_shown(part: str, said: list[str]) -> str:
+    """Return what a command says now of the problem that a part of its output tells."""
+    first = part.splitlines()[0]
+    (now,) = [one for one in said if one.splitlines()[0] == first] or [f"nothing is said any more of: {first}"]
+    return now
+
+
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section[:3])
 def test_the_page_shows_each_fault_as_the_command_does(
-    section: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    section: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
 ) -> None:
     monkeypatch.chdir(ROOT)
     name = section[:3]
@@ -101,10 +112,13 @@ def test_the_page_shows_each_fault_as_the_command_does(
         command, *lines = told.splitlines()
         assert main(command.removeprefix("$ accord ").split()) == 2
         said = ["\n".join(part).rstrip() for part in parts_of(capsys.readouterr().out.splitlines())]
-        for part in re.split(r"(?m)^\.\.\.\n?", "\n".join(lines) + "\n"):
-            if part:
-                assert part.rstrip() in said, part
-                shown.append(part)
+        for part in filter(None, re.split(r"(?m)^\.\.\.\n?", "\n".join(lines) + "\n")):
+            now = now_shown(part, said)
+            if pytestconfig.option.rewrite:
+                PAGE.write_text(PAGE.read_text().replace(part.rstrip(), now))
+            else:
+                assert part.rstrip() == now, "if it is meant to be so: --rewrite -n 0, and read the diff"
+            shown.append(now)
 
     assert len(shown) == len(IN_PLAY[name])
     for part, (problem, sure) in zip(shown, IN_PLAY[name], strict=True):
@@ -122,7 +136,7 @@ def test_a_mend_leaves_no_problem(section: str) -> None:
 
 def verdict_on(text: str) -> Verdict:
     spec = load_text(text)
-    return verify(spec, promises_for(spec, rules_modules(spec)), clients=(1, 2))
+    return verify(spec, contracts_for(spec, rules_modules(spec)), clients=(1, 2))
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section[:3])

@@ -53,7 +53,7 @@ from machines.model import (
     TupleType,
     Type,
     Union,
-    holes,
+    fields_of,
 )
 from machines.values import plain
 
@@ -171,11 +171,11 @@ def _message(spec: Spec, message: Message) -> MessageRow:
     shape = compile_message(message, spec.types)
     rows = tuple(
         FieldRow(
-            hole.name,
-            compile_type(hole.type, spec.types).describe(),
-            text_of(hole.default) if hole.optional else None,
+            field.name,
+            compile_type(field.type, spec.types).describe(),
+            text_of(field.default) if field.optional else None,
         )
-        for hole in message.holes
+        for field in message.fields
     )
     return MessageRow(
         message.name,
@@ -276,7 +276,7 @@ def _type(spec: Spec, name: str) -> TypeRow:
     used = [f"type {other.name}" for other in spec.types.values() if name in _named(other.type)]
     for message in spec.messages.values():
         bodies = (message.body, *message.also)
-        if any(name in _named(hole.type) for body in bodies for hole in holes(body)):
+        if any(name in _named(field.type) for body in bodies for field in fields_of(body)):
             used.append(message.name)
     return TypeRow(name, shape.describe(), example_of(shape.example()), _few(used))
 

@@ -41,7 +41,7 @@ class Party:
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """A hole of a message: its name, what it takes, and its default if it may be missing."""
+    """A field of a message: its name, what it takes, and its default if it may be missing."""
 
     name: str
     takes: str

@@ -101,7 +101,7 @@ def dot(drawn: StateDiagram, protocol: str, links: Mapping[str, str], paint: Pai
     graph.attr(label=_html(_heading(drawn, protocol, links, paint)), tooltip=attribute(where(machine.place)))
     # Ids in SVG begin with the picture's name, so that several can stand in one page.
     page = links.get(machine.name, stem(machine.name))
-    identities = dict(zip([n.name for n in drawn.nodes], distinct([_identity(n) for n in drawn.nodes]), strict=True))
+    identities = ids_of(drawn)
     if machine.always is None:
         _draw(graph, drawn, identities, links, page, paint)
     else:
@@ -134,7 +134,17 @@ def _draw(
     for index, arrow in enumerate(drawn.arrows):
         ends = identities[arrow.source], identities[arrow.target]
         look = paint.looks[index] if paint is not None else LOOKS[arrow.kind]
-        _draw_arrow(graph, arrow, look, ends, f"arrow{index + 1}", page, back=index in back)
+        _draw_arrow(graph, arrow, look, ends, arrow_id(index), page, back=index in back)
+
+
+def ids_of(drawn: StateDiagram) -> dict[str, str]:
+    """Return the name in DOT of each node, by its name: in SVG its id is that behind the picture's name and a dash."""
+    return dict(zip([n.name for n in drawn.nodes], distinct([_identity(n) for n in drawn.nodes]), strict=True))
+
+
+def arrow_id(index: int) -> str:
+    """Return the id of an arrow by its place in the flow; in SVG it stands behind the picture's name and a dash."""
+    return f"arrow{index + 1}"
 
 
 def _identity(node: Node) -> str:

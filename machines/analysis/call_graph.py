@@ -391,7 +391,7 @@ def components(graph: Mapping[str, Iterable[str]]) -> list[tuple[str, ...]]:
 
 
 def machine_expressions(machine: Machine, messages: Mapping[str, Message]) -> Iterator[Expression]:
-    """Yield every expression of a machine; a message sent by its name alone gives the names of its holes."""
+    """Yield every expression of a machine; a message sent by its name alone gives the names of its fields."""
     yield from (binding.value for binding in machine.live)
     if machine.always is not None:
         if machine.always.awaits is not None:
@@ -464,11 +464,11 @@ def steps_expressions(steps: Iterable[Step], messages: Mapping[str, Message]) ->
 
 
 def message_arguments(call: Call, messages: Mapping[str, Message]) -> tuple[Expression, ...]:
-    """Return what a sent message's holes are filled with: its arguments, or the names spelt like its holes."""
+    """Return what a sent message's fields are filled with: its arguments, or the names spelt like its fields."""
     if call.arguments is not None:
         return call.arguments
     message = messages.get(call.path)
-    return tuple(Name(hole.name, call.place) for hole in message.holes) if message is not None else ()
+    return tuple(Name(field.name, call.place) for field in message.fields) if message is not None else ()
 
 
 def all_choices(machine: Machine) -> Iterator[tuple[str, Choice]]:

@@ -68,7 +68,7 @@ def value_names(spec: Spec, role: str) -> tuple[str, ...]:
 def bindings(machine: Machine, spec: Spec) -> Iterator[tuple[str, Place]]:
     """Yield each name that a machine binds beside its parameters, and where: `always` first, then state by state.
 
-    What a message's hole binds is placed at its branches; ``let: {peer.name: …}`` binds no name.
+    What a message's field binds is placed at its branches; ``let: {peer.name: …}`` binds no name.
     """
     if machine.always is not None:
         yield from _answers_bindings(machine.always.answers, spec)
@@ -88,8 +88,8 @@ def bindings(machine: Machine, spec: Spec) -> Iterator[tuple[str, Place]]:
 def _answers_bindings(answers: Handlers, spec: Spec) -> Iterator[tuple[str, Place]]:
     for event, choice in answers.choices():
         if event in spec.messages:
-            for hole in spec.messages[event].holes:
-                yield hole.name, choice.place
+            for field in spec.messages[event].fields:
+                yield field.name, choice.place
         yield from _choice_bindings(choice)
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from machines.analysis.call_graph import CallGraph, all_steps, kind, machine_expressions
+from machines.analysis.newcomers import Newcomers, names_the_seated
 from machines.expressions.unparse import names
 from machines.messages.types import MessageCodec, Overlap, Work, compile_message, narrower, overlap
 from machines.messages.well_formed import named_types
@@ -33,7 +34,7 @@ from machines.model import (
     Spec,
     State,
     Text,
-    holes,
+    fields_of,
 )
 from machines.parser.context import joined
 from machines.problems import Location, Place, Problems
@@ -165,8 +166,8 @@ def check_declarations(spec: Spec, problems: Problems) -> None:
         named.name
         for message in spec.messages.values()
         for body in (message.body, *message.also)
-        for hole in holes(body)
-        for named in named_types(hole.type)
+        for field in fields_of(body)
+        for named in named_types(field.type)
     ]
     while todo:
         name = todo.pop()
@@ -176,7 +177,7 @@ def check_declarations(spec: Spec, problems: Problems) -> None:
     for declaration in spec.types.values():
         if declaration.name not in used:
             text = f"the type {declaration.name!r} is never used"
-            problems.add(declaration.place, "A332", text, "give it to a hole, or leave it out")
+            problems.add(declaration.place, "A332", text, "give it to a field, or leave it out")
     read = {
         name.name
         for role in spec.roles.values()
@@ -357,12 +358,16 @@ def _may_be_missing(body: Body) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """The messages of peers that a state or an `always` lists, each with its place; ``heard``: whose they may be."""
+    """The messages of peers that a state or an `always` lists, each with its place; ``heard``: whose they may be.
+
+    ``seated`` says that it hears only peers that have a seat.
+    """
 
     where: str
     listed: Mapping[str, Place]
     heard: frozenset[str]
     spot: Location
+    seated: bool
 
 
 def check_recognition(flow: CallGraph, likeness: AmbiguityTable, problems: Problems) -> None:
@@ -443,35 +448,49 @@ def check_recognition(flow: CallGraph, likeness: AmbiguityTable, problems: Probl
               begin: {ask: who, within: 5 s, receive: {NAME: {send: NAME, return: 1}, NICK: {send: NICK, return: 2}}}
     """
     told: set[frozenset[str]] = set()
-    around: dict[str, dict[str, _Layer]] = {}  # by machine: each message listed further out, with a layer that does
+    newcomers = Newcomers(flow)
+    # By machine: each message listed further out, with a layer that does; and so for who has no seat yet.
+    around: dict[str, dict[str, _Layer]] = {}
+    around_newcomers: dict[str, dict[str, _Layer]] = {}
     for name in reversed(flow.bottom_up):
         machine = flow.machines[name]
-        outer: dict[str, _Layer] = {}
-        for site in flow.callers[name]:
-            for layer in _layers(flow, site.caller, site.state):
-                for message in layer.listed:
-                    outer.setdefault(message, layer)
-            for message, layer in around[site.caller.name].items():
-                outer.setdefault(message, layer)
-        around[name] = outer
+        around[name] = _listed_around(flow, name, around, to_newcomers=False)
+        around_newcomers[name] = _listed_around(flow, name, around_newcomers, to_newcomers=True)
         for state in machine.states.values():
             _check_answers(flow, machine, state, likeness, problems)
+            outer = (around_newcomers if newcomers.awaits_one(machine, state) else around)[name]
             inner, *behind = _layers(flow, machine, state)
             _check_layer(flow, inner, likeness, told, problems)
             for layer in behind:
                 _check_layers(flow, inner, dict.fromkeys(layer.listed, layer), likeness, told, problems)
             _check_layers(flow, inner, outer, likeness, told, problems)
         if machine.always is not None:
+            outer = (around_newcomers if newcomers.awaits_one(machine, None) else around)[name]
             layer = _always_layer(flow, machine)
             _check_layer(flow, layer, likeness, told, problems)
             _check_layers(flow, layer, outer, likeness, told, problems)
+
+
+def _listed_around(
+    flow: CallGraph, name: str, around: Mapping[str, Mapping[str, _Layer]], *, to_newcomers: bool
+) -> dict[str, _Layer]:
+    """Return each message that a layer around a machine lists, with the innermost layer that does."""
+    outer: dict[str, _Layer] = {}
+    for site in flow.callers[name]:
+        layers = [(message, layer) for layer in _layers(flow, site.caller, site.state) for message in layer.listed]
+        for message, layer in (*layers, *around[site.caller.name].items()):
+            if not (to_newcomers and site.accepts and layer.seated):
+                outer.setdefault(message, layer)
+    return outer
 
 
 def _layers(flow: CallGraph, machine: Machine, state: State) -> list[_Layer]:
     """Return the layer of a state and, if there is one, that of its machine's `always`."""
     where = f"the state {state.name!r} of {machine.name}"
     spot = Location(flow.role.name, machine.name, state.name)
-    found = [_Layer(where, messages_listed(flow, state.answers), roles_heard(flow, state), spot)]
+    found = [
+        _Layer(where, messages_listed(flow, state.answers), roles_heard(flow, state), spot, state.accept is not None)
+    ]
     if machine.always is not None:
         found.append(_always_layer(flow, machine))
     return found
@@ -481,7 +500,9 @@ def _always_layer(flow: CallGraph, machine: Machine) -> _Layer:
     assert machine.always is not None, "only a machine with an always has its layer"
     listed = messages_listed(flow, machine.always.answers)
     spot = Location(flow.role.name, machine.name, "")
-    return _Layer(f"the 'always' of {machine.name}", listed, frozenset(flow.spec.peers_of(flow.role.name)), spot)
+    heard = frozenset(flow.spec.peers_of(flow.role.name))
+    seated = names_the_seated(flow, machine, machine.always.awaits)
+    return _Layer(f"the 'always' of {machine.name}", listed, heard, spot, seated)
 
 
 def messages_listed(flow: CallGraph, answers: Handlers) -> dict[str, Place]:

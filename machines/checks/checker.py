@@ -3,8 +3,8 @@
     A301  an unknown name                                      A323  a state with no way to a return
     A302  a name that may be unset where it is used            A324  states that pass on to each other for ever
     A303  a name that is seen everywhere is bound              A325  a wait without a time limit
-    A304  a hole would overwrite a parameter                   A326  a peer's fault that would end the whole session
-    A305  a hole would overwrite a name of another type        A327  a branch that is never taken
+    A304  a field would overwrite a parameter                   A326  a peer's fault that would end the whole session
+    A305  a field would overwrite a name of another type        A327  a branch that is never taken
     A306  `peer` or `reason` where no event binds it           A330  a message that is never sent
     A307  a layer writes what a running call will bind         A331  a message that is never received
     A308  side by side, `as` binds what `run` reads            A332  a type that is never used

@@ -6,7 +6,7 @@
     A310  `elapsed` where no time can have passed
 
 For every state we compute what is bound on each way to it, and take what all of them have in common. A state adds
-what its steps bind, and while it waits or calls, an event's branch sees that much, its holes, and `peer` and `reason`
+what its steps bind, and while it waits or calls, an event's branch sees that much, its fields, and `peer` and `reason`
 if the event has them. A branch of `always` may be taken in any state where events can come, so it sees what all of
 those have in common. A loop may have no item: what it binds is, afterwards, only perhaps bound.
 """
@@ -60,7 +60,7 @@ def check_assignment(flow: CallGraph, problems: Problems) -> None:
     """A301: nothing is called so here.
 
     A name is a parameter, is seen everywhere (a setting, a role, what is built in), or is bound by 'let', 'as', 'each',
-    'accept' or a hole of a message.
+    'accept' or a field of a message.
 
     Bad, in server:
 
@@ -268,7 +268,7 @@ class _Assignment:
     def _answers(self, answers: Handlers, bound: Bound, state: State | None) -> Iterator[Use | Edge | Waiting]:
         for event, choice in answers.choices():
             message = self.messages.get(event)
-            brings = {hole.name for hole in message.holes} if message is not None else set()
+            brings = {field.name for field in message.fields} if message is not None else set()
             forgets = False
             if self.speakers.has_peer(self.machine, state, event):
                 brings.add("peer")
@@ -354,7 +354,7 @@ class _Assignment:
             )
         else:
             hint = self.problems.near("A301", name, (*self.frame, *self.values)) or (
-                "bind it with 'let', 'as', 'each' or a hole, or make it a parameter; "
+                "bind it with 'let', 'as', 'each' or a field, or make it a parameter; "
                 f"a text is written 'so' within the quotes of YAML: \"'{name}'\""
             )
             text = f"nothing is called {name!r} here"

@@ -23,7 +23,8 @@ def check_faults(flow: CallGraph, problems: Problems) -> None:
     A wait on such a peer answers 'timeout', 'invalid' and 'closed', itself or by a layer around it, on every way from
     'main'; behind all layers stands the built-in answer, which ends the session. Clients may rely on that, and in a
     sign-up it only drops the peer. A window that may end with too few, or that counts no seats, answers 'timeout'; so
-    does a limit on a whole call. A layer with an 'await' of its own answers for the peers that it names alone.
+    does a limit on a whole call. A window that awaits those it seated answers 'invalid'. A layer with an 'await' of
+    its own answers for the peers that it names alone.
 
     Bad, in roles:
 
@@ -86,19 +87,26 @@ def check_faults(flow: CallGraph, problems: Problems) -> None:
 def _faults(flow: CallGraph, machine: Machine, state: State) -> tuple[str, ...]:
     """Return the events that an accepted peer can make a state raise."""
     match kind(state):
-        case "wait" if state.awaits is not None:
-            if isinstance(state.awaits, Name) and state.awaits.name in flow.spec.connects.get(flow.role.name, ()):
-                return ()
+        case "wait" if _awaits_those_accepted(flow, state):
             limit = state.within
             if limit is None and machine.always is not None:
                 limit = machine.always.within
             return ("invalid", "closed") if is_never(limit) else ("timeout", "invalid", "closed")
         case "call" if flow.waits_in(state) and state.within is not None and not is_never(state.within):
             return ("timeout",)
-        case "accept" if _may_time_out(flow, state):
-            return ("timeout",)
+        case "accept":
+            # Whoever leaves only gives its seat up; what it may not say is a fault where the state awaits it.
+            invalid = ("invalid",) if _awaits_those_accepted(flow, state) else ()
+            return (*(("timeout",) if _may_time_out(flow, state) else ()), *invalid)
         case _:
             return ()
+
+
+def _awaits_those_accepted(flow: CallGraph, state: State) -> bool:
+    """Whether a state awaits peers that connected to its role, rather than one that its role connects to."""
+    awaits = state.awaits
+    partners = flow.spec.connects.get(flow.role.name, ())
+    return awaits is not None and not (isinstance(awaits, Name) and awaits.name in partners)
 
 
 def _may_time_out(flow: CallGraph, state: State) -> bool:
@@ -149,7 +157,9 @@ class _Passing:
 
     def way(self, machine: Machine, state: State, event: str) -> tuple[str, ...]:
         """Return the shortest chain of calls on which nothing answers, from `main` on; nothing if there is none."""
-        if not self.names_some or kind(state) != "wait" or state.awaits is None:
+        if not self.names_some or state.awaits is None:
+            return ()
+        if kind(state) != "wait" and not (kind(state) == "accept" and event == "invalid"):
             return ()
         if event == "timeout" and self.is_single(machine, state.awaits) is not True:
             return ()  # it is nobody's, so every layer hears it

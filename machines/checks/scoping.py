@@ -1,8 +1,8 @@
 """Checks of who may bind what: nothing hides anything, and no value is lost.
 
     A303  a name that is seen everywhere is bound          A308  side by side, `as` binds what `run` reads
-    A304  a hole would overwrite a parameter               A309  side by side, a name is bound in vain
-    A305  a hole would overwrite a name of another type    A311  one name declared twice, in two kinds
+    A304  a field would overwrite a parameter               A309  side by side, a name is bound in vain
+    A305  a field would overwrite a name of another type    A311  one name declared twice, in two kinds
     A307  a layer writes what a running call will bind     A312  a sign-up's field that every peer has already
     A313  a live value bound otherwise, or not on all ways
 
@@ -95,7 +95,7 @@ def check_bindings(flow: CallGraph, machine: Machine, problems: Problems) -> Non
     seen = global_names(spec, machine.role)
     _check_globals(machine, spec, seen, problems)
     _check_live(flow, machine, problems)
-    _check_holes(machine, spec, seen, problems)
+    _check_fields(machine, spec, seen, problems)
     _check_layers(flow, machine, problems)
     for state in machine.states.values():
         if state.each is not None and state.each.parallel is not None:
@@ -177,7 +177,7 @@ def _check_globals(machine: Machine, spec: Spec, seen: Mapping[str, str], proble
         elif parameter == "result" and calls:
             text = f"{machine.name} takes a parameter 'result', which in 'as' is what the call returned"
             problems.add(machine.place, "A303", text, hint)
-    holes = {place: event for event, place in _received(machine, spec)}
+    fields = {place: event for event, place in _received(machine, spec)}
     for name, place in bindings(machine, spec):
         what = seen.get(name)
         if what is None and name == "peer":
@@ -186,10 +186,10 @@ def _check_globals(machine: Machine, spec: Spec, seen: Mapping[str, str], proble
             what = "in 'as' what the call returned"
         if what is None:
             continue
-        message = spec.messages.get(holes.get(place, ""))
-        if message is not None and any(hole.name == name for hole in message.holes):
-            text = f"the hole {name!r} of {message.name} would be bound here, but {name!r} is {what}"
-            problems.add(place, "A303", text, "rename the hole, or what it hides")
+        message = spec.messages.get(fields.get(place, ""))
+        if message is not None and any(field.name == name for field in message.fields):
+            text = f"the field {name!r} of {message.name} would be bound here, but {name!r} is {what}"
+            problems.add(place, "A303", text, "rename the field, or what it hides")
         else:
             problems.add(place, "A303", f"{name!r} can not be bound: it is {what}", hint)
 
@@ -230,10 +230,10 @@ def _check_live(flow: CallGraph, machine: Machine, problems: Problems) -> None:
             problems.add(machine.place, "A313", text, hint)
     live = around | own
     for event, place in _received(machine, spec):
-        for hole in spec.messages[event].holes:
-            if hole.name in live:
-                text = f"the hole {hole.name!r} of {event} would be bound here, but {hole.name!r} is a live value"
-                problems.add(place, "A313", text, "rename the hole or the value")
+        for field in spec.messages[event].fields:
+            if field.name in live:
+                text = f"the field {field.name!r} of {event} would be bound here, but {field.name!r} is a live value"
+                problems.add(place, "A313", text, "rename the field or the value")
     for state in machine.states.values():
         if state.each is not None and state.each.name in live:
             problems.add(state.each.place, "A313", f"{state.each.name!r} is a live value, no item", hint)
@@ -267,8 +267,8 @@ def _all_answers(machine: Machine) -> Iterator[Handlers]:
         yield state.answers
 
 
-def _check_holes(machine: Machine, spec: Spec, seen: Mapping[str, str], problems: Problems) -> None:
-    """A304: a hole would overwrite a parameter.
+def _check_fields(machine: Machine, spec: Spec, seen: Mapping[str, str], problems: Problems) -> None:
+    """A304: a field would overwrite a parameter.
 
     What a peer sends may not replace what the machine was given.
 
@@ -286,7 +286,7 @@ def _check_holes(machine: Machine, spec: Spec, seen: Mapping[str, str], problems
         turn(players, score):
           asked: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: score}}
 
-    A305: a hole would overwrite a name that holds another type.
+    A305: a field would overwrite a name that holds another type.
 
     Whoever reads the name later could not know which of the two is there. Null goes with any type.
 
@@ -305,20 +305,21 @@ def _check_holes(machine: Machine, spec: Spec, seen: Mapping[str, str], problems
     for binding in _literal_lets(machine):
         literals.setdefault(binding.target, binding)
     for event, place in _received(machine, spec):
-        for hole in spec.messages[event].holes:
-            if hole.name in machine.parameters and hole.name not in seen:
-                text = f"the hole {hole.name!r} of {event} would overwrite the parameter {hole.name!r}"
-                problems.add(place, "A304", text, f"rename the parameter of {machine.name}, or the hole")
+        for field in spec.messages[event].fields:
+            if field.name in machine.parameters and field.name not in seen:
+                text = f"the field {field.name!r} of {event} would overwrite the parameter {field.name!r}"
+                problems.add(place, "A304", text, f"rename the parameter of {machine.name}, or the field")
                 continue
-            earlier = first.setdefault(hole.name, (event, hole))
-            if not same_type(hole.type, earlier[1].type, spec.types):
-                text = f"the hole {hole.name!r} of {event} has another type than the hole {hole.name!r} of {earlier[0]}"
-                problems.add(place, "A305", text, "rename one of the holes, or receive them in different machines")
-            literal = literals.get(hole.name)
-            if literal is not None and not _may_hold(hole.type, literal.value, spec.types):
-                text = f"the hole {hole.name!r} of {event} has another type than the value bound in line"
+            earlier = first.setdefault(field.name, (event, field))
+            if not same_type(field.type, earlier[1].type, spec.types):
+                what = f"the field {field.name!r}"
+                text = f"{what} of {event} has another type than {what} of {earlier[0]}"
+                problems.add(place, "A305", text, "rename one of the fields, or receive them in different machines")
+            literal = literals.get(field.name)
+            if literal is not None and not _may_hold(field.type, literal.value, spec.types):
+                text = f"the field {field.name!r} of {event} has another type than the value bound in line"
                 line = literal.place.line
-                problems.add(place, "A305", f"{text} {line}", "rename the hole or the name; null goes with any type")
+                problems.add(place, "A305", f"{text} {line}", "rename the field or the name; null goes with any type")
 
 
 def _literal_lets(machine: Machine) -> Iterator[Binding]:
@@ -371,7 +372,7 @@ def _check_layers(flow: CallGraph, machine: Machine, problems: Problems) -> None
                         continue
                     written = [(name, branch.place) for name, branch in bound_on(way)]
                     if message is not None:
-                        written += [(hole.name, choice.place) for hole in message.holes]
+                        written += [(field.name, choice.place) for field in message.fields]
                     for name, place in written:
                         if name in will:
                             text = f"{name!r} is written here and lost: {will[name]} it, in the state {state.name!r}"
@@ -453,7 +454,7 @@ def _check_parallel(state: State, spec: Spec, problems: Problems) -> None:
                 continue
             written = {name: branch.place for name, branch in bound_on(way)}
             if message is not None:
-                written.update((hole.name, choice.place) for hole in message.holes)
+                written.update((field.name, choice.place) for field in message.fields)
             for name in sorted(shared & written.keys()):
                 text = f"{name!r} is bound here, but items that start later see it as it was before the loop"
                 problems.add(written[name], "A309", text, "leave the state, or bind another name")

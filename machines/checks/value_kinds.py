@@ -1,9 +1,9 @@
-"""Checks of kinds: what a setting, a literal, a hole or a name surely is, and whether its place can take that.
+"""Checks of kinds: what a setting, a literal, a field or a name surely is, and whether its place can take that.
 
     A340  a value of a kind that its place never takes
     A341  a comparison of two kinds that never compare
 
-Settings have their kind, names that only holes bind those of the declared types. Parameters, what ``let`` and ``as``
+Settings have their kind, names that only fields bind those of the declared types. Parameters, what ``let`` and ``as``
 bind, items of lists, fields and what rules return are unknown, and what is unknown, or only perhaps wrong, is no
 problem.
 """
@@ -97,7 +97,7 @@ def check_kinds(spec: Spec, machine: Machine, problems: Problems) -> None:
 
     The machine would fail each time it comes there. 'within', 'linger', 'after' and 'every' take a duration or a number
     of seconds, 'seats' a range or a whole number, 'parallel' a whole number, 'each' a list or a range, 'await', 'drop'
-    and receivers peers; 'if', 'until', 'and', 'or' and 'not' booleans; a hole what its type says.
+    and receivers peers; 'if', 'until', 'and', 'or' and 'not' booleans; a field what its type says.
 
     Bad, in receive:
 
@@ -182,19 +182,19 @@ class _Kinds:
         self.names.update(dict.fromkeys(spec.connects.get(machine.role, ()), frozenset({"peer"})))
         for setting in spec.settings.values():
             self.names[setting.name] = frozenset({_OF_SETTING.get(setting.kind, setting.kind)})
-        self._holes()
+        self._fields()
 
     # -- what names are ----------------------------------------------------------------------------------------------
 
-    def _holes(self) -> None:
-        """Give each name that only holes bind the kinds of their types; one that anything else binds is unknown."""
+    def _fields(self) -> None:
+        """Give each name that only fields bind the kinds of their types; one that anything else binds is unknown."""
         events = {place: event for event, place in self._received()}
-        holes: dict[str, list[Kinds | None]] = {}
+        fields: dict[str, list[Kinds | None]] = {}
         for received in events.values():
-            for hole in self.spec.messages[received].holes:
-                holes.setdefault(hole.name, []).append(kinds_of_type(hole.type, self.spec.types))
-        self.names.update((name, _either(found)) for name, found in holes.items())
-        brought = {event: {hole.name for hole in self.spec.messages[event].holes} for event in set(events.values())}
+            for field in self.spec.messages[received].fields:
+                fields.setdefault(field.name, []).append(kinds_of_type(field.type, self.spec.types))
+        self.names.update((name, _either(found)) for name, found in fields.items())
+        brought = {event: {field.name for field in self.spec.messages[event].fields} for event in set(events.values())}
         for name, place in bindings(self.machine, self.spec):
             if name not in brought.get(events.get(place, ""), ()):
                 self.names[name] = None
@@ -283,21 +283,21 @@ class _Kinds:
                 self._seconds(moment.wait, word)
 
     def _sent(self, call: Call) -> None:
-        """Compare what a message is made of with the types of its holes."""
+        """Compare what a message is made of with the types of its fields."""
         message = self.spec.messages.get(call.path)
         given = call.arguments
-        for index, hole in enumerate(message.holes if message is not None else ()):
-            value: Expression = Name(hole.name, call.place)
+        for index, field in enumerate(message.fields if message is not None else ()):
+            value: Expression = Name(field.name, call.place)
             if given is not None:
                 if index >= len(given):
                     return  # told by the reader
                 value = given[index]
-            takes = kinds_of_type(hole.type, self.spec.types)
+            takes = kinds_of_type(field.type, self.spec.types)
             kinds = self.kinds(value)
             if takes is None or kinds is None or not kinds <= _NUMERIC | _TEXT | _BOOL | {"null"}:
                 continue
             wider = takes | _NUMERIC if takes & _NUMERIC else takes
-            text = f"the hole {hole.name!r} of {call.path} takes {said(takes)}"
+            text = f"the field {field.name!r} of {call.path} takes {said(takes)}"
             self._takes(value, wider, text, "give it what its type says, or change the type")
 
     def _seconds(self, expression: Expression | None, word: str) -> None:

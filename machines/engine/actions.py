@@ -24,12 +24,12 @@ Action = Callable[[Slots], None]
 
 
 class MessageEncoder(NamedTuple):
-    """How a message is written: ``build`` makes its value of those of its ``holes``, ``pack`` the framed bytes of that.
+    """How a message is written: ``build`` makes its value of those of its ``fields``, ``pack`` its framed bytes.
 
     Both raise Mismatch for what they cannot write.
     """
 
-    holes: tuple[str, ...]
+    fields: tuple[str, ...]
     build: Callable[[Sequence[Any]], Any]
     pack: Callable[[Any], bytes]
 
@@ -238,10 +238,10 @@ def compile_send(send: Send, scope: Scope, writers: Mapping[str, MessageEncoder]
 
 
 def _compile_message(call: Call, scope: Scope, writer: MessageEncoder, receivers: Value) -> Action:
-    holes, build, pack = writer
+    fields, build, pack = writer
     arguments = call.arguments
     if arguments is None:
-        arguments = tuple(Name(hole, call.place) for hole in holes)
+        arguments = tuple(Name(field, call.place) for field in fields)
     name = call.path
     if not arguments:
         constant = build(())

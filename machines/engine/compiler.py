@@ -74,7 +74,7 @@ FINAL: Final = "final"
 
 Guard = Callable[[Slots], bool]
 Places = slice | tuple[int, ...]  # slots: a slice if they lie side by side, as those of one message nearly always do
-MessageHandler = tuple[str, MessageCodec, Places]  # event, how to recognise it, where its holes go
+MessageHandler = tuple[str, MessageCodec, Places]  # event, how to recognise it, where its fields go
 
 
 class LeanEvent(Event):
@@ -278,7 +278,7 @@ class Program:
         self.writers: dict[str, MessageEncoder] = {}
         for name, shape in self.shapes.items():
             build = shape.build if name in spec.frames else shape.pack  # frames are written of plain lists
-            self.writers[name] = MessageEncoder(shape.holes, build, self.codec.packs.get(name, self.codec.pack))
+            self.writers[name] = MessageEncoder(shape.fields, build, self.codec.packs.get(name, self.codec.pack))
         # A seat's role is the one we connected to; those who connect to us share one port and so one seat role.
         self.seat_roles: tuple[str, ...] = (*self.connects, *self.callers[:1])
         self.heard: dict[str, tuple[MessageCodec, ...]] = {
@@ -376,7 +376,7 @@ class _Builder:
         for name in answers.receive:
             message: Message = messages[name]
             shape = self.program.shapes[name]
-            slots = tuple(self.table.slot_of[hole] for hole in shape.holes)
+            slots = tuple(self.table.slot_of[field] for field in shape.fields)
             reader: MessageHandler = (prefix + name, shape, side_by_side(slots))
             if ask is not None and self.program.role.name in message.senders:
                 player[name] = reader

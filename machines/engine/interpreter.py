@@ -102,7 +102,7 @@ class Interpreter(Transaction):
         peer: Peer | None,
         reason: str | None = None,
         places: Places = (),
-        holes: tuple[Any, ...] = (),
+        fields: tuple[Any, ...] = (),
     ) -> bool:
         """Take the first branch of an event that may be taken; return False if none may.
 
@@ -130,10 +130,10 @@ class Interpreter(Transaction):
                         raise
                     slots[:] = saved  # it is that fold which failed: the branch that answers goes without
             if type(places) is slice:
-                slots[places] = holes
+                slots[places] = fields
             else:
-                for slot, hole in zip(places, holes, strict=True):
-                    slots[slot] = hole
+                for slot, field in zip(places, fields, strict=True):
+                    slots[slot] = field
             if table.peer_slot and (peer is not None or reason not in (None, "failed")):
                 slots[table.peer_slot] = peer  # a fault without a peer, such as an empty group's, says so
             if reason is not None and table.reason_slot:

@@ -137,13 +137,13 @@ class Session(Interpreter):
         layer = node.layer
         if seat.role in layer.only and (len(raw) <= program.shallow_bytes or program.is_shallow(raw)):
             (event, shape, places), parse = layer.only[seat.role]
-            holes = parse(raw)
-            if holes is not None:
+            fields = parse(raw)
+            if fields is not None:
                 if self.effects or self.steps:  # a clock has rung first
                     self._new_event(fresh=True)
                 if self.watch:
-                    self._report(seat, shape, holes)
-                if not self.fire(holder, layer, event, seat.peer, None, places, holes):
+                    self._report(seat, shape, fields)
+                if not self.fire(holder, layer, event, seat.peer, None, places, fields):
                     self._fault(holder, ".invalid", seat, self._refused(shape.name, seat))
                 return True
         try:
@@ -178,7 +178,7 @@ class Session(Interpreter):
         return self._done()
 
     def answer(self, number: int, value: Any, now: float) -> list[Effect]:
-        """The player has answered a question: ``(message, {hole: value})``, or the body as on the wire."""
+        """The player has answered a question: ``(message, {field: value})``, or the body as on the wire."""
         self._begin(now)
         frame = self._answered(number)
         if frame is not None:
@@ -364,9 +364,9 @@ class Session(Interpreter):
             readers = layer.readers.get(role)
             if readers and (inner or routing.hears(self, frame, layer, seat, held=True)):
                 for reader in readers:
-                    holes = reader[1].read(value) if not frames or self._is_cut_as(reader[1]) else None
-                    if holes is not None:
-                        if not self._heard(frame, layer, reader, seat, holes):
+                    fields = reader[1].read(value) if not frames or self._is_cut_as(reader[1]) else None
+                    if fields is not None:
+                        if not self._heard(frame, layer, reader, seat, fields):
                             self._fault(holder, ".invalid", seat, self._refused(reader[1].name, seat))
                         return
             inner = False
@@ -391,15 +391,15 @@ class Session(Interpreter):
         return "; ".join(f"{shape.name}: {shape.why_not(value)}" for _, shape, _ in readers) or "no message is like it"
 
     def _heard(
-        self, frame: CallFrame, layer: HandlerScope, reader: MessageHandler, seat: PeerState, holes: tuple[Any, ...]
+        self, frame: CallFrame, layer: HandlerScope, reader: MessageHandler, seat: PeerState, fields: tuple[Any, ...]
     ) -> bool:
         event, shape, places = reader
         if self.watch:
-            self._report(seat, shape, holes)
-        return self.fire(frame, layer, event, seat.peer, None, places, holes)
+            self._report(seat, shape, fields)
+        return self.fire(frame, layer, event, seat.peer, None, places, fields)
 
-    def _report(self, seat: PeerState, shape: MessageCodec, holes: tuple[Any, ...]) -> None:
-        self.effects.append(Received(seat.number, shape.name, dict(zip(shape.holes, holes, strict=True))))
+    def _report(self, seat: PeerState, shape: MessageCodec, fields: tuple[Any, ...]) -> None:
+        self.effects.append(Received(seat.number, shape.name, dict(zip(shape.fields, fields, strict=True))))
 
     def overtakes(self, seat: PeerState, raw: bytes, urgent: tuple[MessageCodec, ...]) -> bool:
         """Let a message declared urgent be taken at once, if it is one and somebody lists it now."""
@@ -413,10 +413,10 @@ class Session(Interpreter):
         for frame, layer in routing.hearers(self, seat):
             for reader in layer.readers.get(seat.role, ()):
                 if reader[1].name in names:
-                    holes = reader[1].read(value)
-                    assert holes is not None, "it was read before"
+                    fields = reader[1].read(value)
+                    assert fields is not None, "it was read before"
                     self._new_event(fresh=True)
-                    if not self._heard(frame, layer, reader, seat, holes):
+                    if not self._heard(frame, layer, reader, seat, fields):
                         return False
                     self.run_to_completion()
                     return True
@@ -451,10 +451,10 @@ class Session(Interpreter):
                 value = Malformed  # it fits no message; what it is will be said when somebody awaits the peer
             for frame, layer in hearers:
                 for reader in layer.readers.get(seat.role, ()):
-                    holes = reader[1].read(value) if value is not Malformed and self._is_cut_as(reader[1]) else None
-                    if holes is not None:
+                    fields = reader[1].read(value) if value is not Malformed and self._is_cut_as(reader[1]) else None
+                    if fields is not None:
                         mailbox.pop(self, seat)
-                        if not self._heard(frame, layer, reader, seat, holes):
+                        if not self._heard(frame, layer, reader, seat, fields):
                             self._mark(seat, self._refused(reader[1].name, seat))
                         return True
         return self._early(seat, hearers)
@@ -591,21 +591,21 @@ class Session(Interpreter):
     def _named(
         self, reader: MessageHandler, given: Mapping[str, Any]
     ) -> tuple[tuple[MessageHandler, tuple[Any, ...]] | None, str]:
-        """Read an answer of a message's name and its holes, those with a default left out at will; or say why not."""
+        """Read an answer of a message's name and its fields, those with a default left out at will; or say why not."""
         shape = reader[1]
         message = self.program.spec.messages[shape.name]
-        values = {hole.name: hole.default for hole in message.holes if hole.optional}
+        values = {field.name: field.default for field in message.fields if field.optional}
         values.update(given)
-        strange = [hole for hole in values if hole not in shape.holes]
-        missing = [hole for hole in shape.holes if hole not in values]
+        strange = [field for field in values if field not in shape.fields]
+        missing = [field for field in shape.fields if field not in values]
         if strange or missing:
             wrong = f"has no {strange[0]!r}" if strange else f"wants {missing[0]!r}"
-            return None, f"{shape.name} {wrong}: it takes {', '.join(shape.holes) or 'nothing'}"
+            return None, f"{shape.name} {wrong}: it takes {', '.join(shape.fields) or 'nothing'}"
         try:
-            holes = shape.read(shape.build([values[hole] for hole in shape.holes]))
+            fields = shape.read(shape.build([values[field] for field in shape.fields]))
         except Mismatch as error:
             return None, f"{shape.name}: {error}"
-        return ((reader, holes), "") if holes is not None else (None, f"{shape.name}: it would be read as another")
+        return ((reader, fields), "") if fields is not None else (None, f"{shape.name}: it would be read as another")
 
     def _judge(self, frame: CallFrame, value: Any) -> None:
         """Judge a player's answer as a peer's message would be."""
@@ -617,17 +617,17 @@ class Session(Interpreter):
                 found, why = self._named(layer.answers[name], given)
         if found is None:  # it may be a body, even one that begins with a message's name
             for reader in layer.answers.values():
-                holes = reader[1].read(value)
-                if holes is not None:
-                    found = (reader, holes)
+                fields = reader[1].read(value)
+                if fields is not None:
+                    found = (reader, fields)
                     break
         if found is None:
             text = f"the player's answer to {frame.node.name} is malformed: {why}"
             self.effects.append(Note("warning", text))
             self._fault(frame, ".invalid", None, "malformed", text)
             return
-        reader, holes = found
-        if not self.fire(frame, layer, reader[0], None, None, reader[2], holes):
+        reader, fields = found
+        if not self.fire(frame, layer, reader[0], None, None, reader[2], fields):
             reason = "limit" if self.over_limit else "illegal"
             self.effects.append(Note("warning", f"the player's {reader[1].name} is {reason}"))
             self._fault(frame, ".invalid", None, reason, f"the player's {reader[1].name} is {reason}")

@@ -90,7 +90,7 @@ _REFUSED = {
     "}": _NO_MAPPING,
     ";": "one expression only; several steps are keys of a state",
     "...": "a range is low..high",
-    "$": "a hole is read by its name, without $",
+    "$": "a field is read by its name, without $",
     "#": "a YAML comment has a blank before its #",
     "@": "it means nothing here",
     "\\": "it means nothing here; a quote inside a text is written twice",

@@ -1,7 +1,7 @@
 """Sets of texts as finite automata: what two patterns have in common, and whether one holds the other.
 
 An automaton here is nondeterministic and without empty moves. State 0 is the start; a move is a stretch of code
-points. Patterns and texts with holes are turned into automata when a spec is loaded, so that "can one text be both
+points. Patterns and texts with fields are turned into automata when a spec is loaded, so that "can one text be both
 messages?" is answered by a search and not by trying samples. Nothing here runs while messages are read.
 """
 

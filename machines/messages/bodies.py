@@ -1,9 +1,9 @@
-"""Messages compiled: one body writes a message, and it or another recognises it and takes its holes out.
+"""Messages compiled: one body writes a message, and it or another recognises it and takes its fields out.
 
     [place, $id int, {tile: $tile int, x: $x int}]      build((17, 3, 4))  ->  ("place", 17, {"tile": 3, "x": 4})
                                                         read(["place", 17, {"tile": 3, "x": 4}])  ->  (17, 3, 4)
 
-How a body is recognised is in `machines.messages.decoding`, what may stand in a hole in `machines.messages.shapes`.
+How a body is recognised is in `machines.messages.decoding`, what may stand in a field in `machines.messages.shapes`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import msgspec
 from machines import model
 from machines.messages.compiler import Compiler
 from machines.messages.containers import KeyedShape, KeyShape, ListShape
-from machines.messages.decoding import Holes, Parse, Read, parser_of, reader_of
+from machines.messages.decoding import Fields, Parse, Read, parser_of, reader_of
 from machines.messages.scalars import EnumShape
 from machines.messages.shapes import NO_MATCH, Path, Shape
 from machines.messages.templates import TemplateShape
@@ -30,26 +30,26 @@ _Joined = Callable[..., Any]  # makes a mapping of values that are given one by 
 class MessageCodec:
     """How one message is written and recognised.
 
-    ``holes`` are their names in the order written. ``read(value)`` returns the frozen values of the holes in that
+    ``fields`` are their names in the order written. ``read(value)`` returns the frozen values of the fields in that
     order, None if no body fits; it never raises for a JSON value. ``build(values)`` returns the JSON value, arrays
-    as tuples; it raises Mismatch for a value that does not fit its hole, and ValueError for too few or too many.
+    as tuples; it raises Mismatch for a value that does not fit its field, and ValueError for too few or too many.
     ``shapes`` is what the value as a whole must be, one for each body.
 
     The quick ways: ``pack(values)`` is ``build`` for a value that is only to be encoded as JSON, mappings as structs.
     ``parse``, if there is one, is ``read`` for JSON text: see `machines.messages.decoding.parser_of`.
     """
 
-    __slots__ = ("build", "holes", "name", "pack", "parse", "read", "shapes")
+    __slots__ = ("build", "fields", "name", "pack", "parse", "read", "shapes")
 
     def __init__(self, message: Message, types: Mapping[str, TypeDeclaration]) -> None:
         compiler = Compiler(types)
-        holes = message.holes
-        slots = {hole.name: index for index, hole in enumerate(holes)}
-        # A body of `also` may lack a hole that has a default.
-        defaults = [compiler.shape(hole.type).freeze(hole.default) if hole.optional else None for hole in holes]
+        fields = message.fields
+        slots = {field.name: index for index, field in enumerate(fields)}
+        # A body of `also` may lack a field that has a default.
+        defaults = [compiler.shape(field.type).freeze(field.default) if field.optional else None for field in fields]
         compiled = [_Compiled(body, compiler, slots, defaults) for body in (message.body, *message.also)]
         self.name = message.name
-        self.holes = tuple(slots)
+        self.fields = tuple(slots)
         self.shapes = tuple(body.shape for body in compiled)
         self.build: Callable[[Sequence[Any]], Any] = compiled[0].writer(_mapping)
         self.pack: Callable[[Sequence[Any]], Any] = compiled[0].writer(_struct)
@@ -65,11 +65,11 @@ class MessageCodec:
         return str(max(faults, key=lambda fault: len(fault.path)))
 
     def example(self) -> Any:
-        """Return a value that `read` takes: the body with an example in each hole."""
+        """Return a value that `read` takes: the body with an example in each field."""
         return self.shapes[0].example()
 
     def samples(self) -> Iterator[Any]:
-        """Yield values that `read` takes and that differ where the holes leave room."""
+        """Yield values that `read` takes and that differ where the fields leave room."""
         for shape in self.shapes:
             yield from shape.samples()
 
@@ -87,18 +87,18 @@ def compile_message(message: Message, types: Mapping[str, TypeDeclaration]) -> M
 
 
 def _first_of(readers: Sequence[Read]) -> Read:
-    def read(value: Any) -> Holes | None:
+    def read(value: Any) -> Fields | None:
         for reader in readers:
-            holes = reader(value)
-            if holes is not None:
-                return holes
+            fields = reader(value)
+            if fields is not None:
+                return fields
         return None
 
     return read
 
 
 class _Compiled:
-    """One body of a message. ``slots`` is where its holes go, ``defaults`` what a hole that it lacks reads as."""
+    """One body of a message. ``slots`` is where its fields go, ``defaults`` what a field that it lacks reads as."""
 
     def __init__(self, body: Body, compiler: Compiler, slots: Mapping[str, int], defaults: Sequence[Any]) -> None:
         self.body, self.slots, self.defaults = body, slots, defaults
@@ -129,24 +129,24 @@ class _Compiled:
         return TemplateShape(parts)
 
     def reader(self) -> Read:
-        """Return the closure that takes the holes out of a value."""
+        """Return the closure that takes the fields out of a value."""
         return reader_of(self.body, self._shape, self.slots, self.defaults)
 
     def parser(self) -> Parse | None:
-        """Return the closure that takes the holes out of a JSON text, if there is one."""
+        """Return the closure that takes the fields out of a JSON text, if there is one."""
         return parser_of(self.body, self._shape, self.slots)
 
     def writer(self, joined: Callable[[Sequence[str]], _Joined]) -> Callable[[Sequence[Any]], Any]:
-        """Return the closure that builds the value from the values of the holes; ``joined`` makes mappings."""
+        """Return the closure that builds the value from the values of the fields; ``joined`` makes mappings."""
         literals: list[Any] = []
         make = self._make(self.body, (), literals, joined)
         constants = tuple(literals)
-        holes = list(model.holes(self.body))
-        shapes = [self._shape(hole) for hole in holes]
+        fields = list(model.fields_of(self.body))
+        shapes = [self._shape(field) for field in fields]
         places = list(_paths(self.body, ()))
         holder = _holder(shapes)
         takes = [shape.take for shape in shapes]
-        constant = make(constants) if not holes else None
+        constant = make(constants) if not fields else None
         convert, refused, as_tuple = msgspec.convert, msgspec.ValidationError, msgspec.structs.astuple
 
         def build(values: Sequence[Any]) -> Any:
@@ -156,7 +156,7 @@ class _Compiled:
                 except refused:
                     pass  # msgspec refuses 1.0 where an int stands, and cannot say where in our words
             if len(values) != len(takes):
-                raise ValueError(f"this message has {len(takes)} holes, but {len(values)} values were given")
+                raise ValueError(f"this message has {len(takes)} fields, but {len(values)} values were given")
             if not takes:
                 return constant
             found = [take(value) for take, value in zip(takes, values, strict=True)]
@@ -168,7 +168,7 @@ class _Compiled:
         return build
 
     def _make(self, body: Body, path: Path, literals: list[Any], joined: Callable[[Sequence[str]], _Joined]) -> _Make:
-        """Return the closure that puts values into a body. It is given those of the holes, then the literals."""
+        """Return the closure that puts values into a body. It is given those of the fields, then the literals."""
         match body:
             case Field() | LiteralBody():
                 return itemgetter(self._index(body, literals))
@@ -217,17 +217,17 @@ def _struct(names: Sequence[str]) -> _Joined:
 
 
 def _holder(shapes: Sequence[Shape]) -> type[msgspec.Struct] | None:
-    """Return the struct into which msgspec freezes the values of all holes, None if it cannot."""
+    """Return the struct into which msgspec freezes the values of all fields, None if it cannot."""
     natives = [shape.native() for shape in shapes]
     if NO_MATCH in natives or len(natives) < 2:
         return None
     # A struct keeps its compiled type; given the bare type, msgspec.convert would compile it for each message.
     fields = [(f"f{index}", native) for index, native in enumerate(natives)]
-    return msgspec.defstruct("Holes", fields, array_like=True, forbid_unknown_fields=True, gc=False)
+    return msgspec.defstruct("Fields", fields, array_like=True, forbid_unknown_fields=True, gc=False)
 
 
 def _paths(body: Body, path: Path) -> Iterator[Path]:
-    """Yield where each hole stands in the value, in the order written."""
+    """Yield where each field stands in the value, in the order written."""
     match body:
         case Field():
             yield path

@@ -1,4 +1,4 @@
-"""A body as the closure that recognises it: the holes of a value, or None if the value is not like the body.
+"""A body as the closure that recognises it: the fields of a value, or None if the value is not like the body.
 
 Reading is where a server spends its time on a message. So a body of lists and mappings becomes a msgspec struct, which
 checks all of it in one call, 0.4 us for a move. What msgspec refuses, and what it has no word for, is looked at by
@@ -24,35 +24,35 @@ from machines.messages.templates import TemplateShape
 from machines.model import Body, BodyList, BodyMap, Field, LiteralBody, Text
 from machines.values import Record
 
-Holes = tuple[Any, ...]
-Read = Callable[[Any], Holes | None]
-Parse = Callable[[bytes], Holes | None]
+Fields = tuple[Any, ...]
+Read = Callable[[Any], Fields | None]
+Parse = Callable[[bytes], Fields | None]
 INT_DIGITS = 19  # of the longest whole number of 64 bits
-_Fill = Callable[[Any, list[Any]], bool]  # takes holes out of a value, into their slots
+_Fill = Callable[[Any, list[Any]], bool]  # takes fields out of a value, into their slots
 
 
 def reader_of(body: Body, shape_of: Callable[[Body], Shape], slots: Mapping[str, int], defaults: Sequence[Any]) -> Read:
-    """Return the closure that takes the holes out of a value, frozen.
+    """Return the closure that takes the fields out of a value, frozen.
 
-    ``slots`` says where each hole of the message goes, ``defaults`` has what a hole reads as that this body lacks.
+    ``slots`` says where each field of the message goes, ``defaults`` has what a field reads as that this body lacks.
     """
     take = shape_of(body).take
     if not slots:
         return lambda value: None if take(value) is NO_MATCH else ()
     if isinstance(body, Field) and len(slots) == 1:
 
-        def read_hole(value: Any) -> Holes | None:
+        def read_field(value: Any) -> Fields | None:
             taken = take(value)
             return None if taken is NO_MATCH else (taken,)
 
-        return read_hole
+        return read_field
     fill = _fill(body, shape_of, slots)
 
-    def exact(value: Any) -> Holes | None:
+    def exact(value: Any) -> Fields | None:
         values = list(defaults)
         return tuple(values) if fill(value, values) else None
 
-    if isinstance(body, BodyList | BodyMap) and len(list(model.holes(body))) == len(slots):
+    if isinstance(body, BodyList | BodyMap) and len(list(model.fields_of(body))) == len(slots):
         structs = _Structs(shape_of)
         made = structs.of(body, "")
         if made is not NO_MATCH:
@@ -61,24 +61,24 @@ def reader_of(body: Body, shape_of: Callable[[Body], Shape], slots: Mapping[str,
 
 
 def parser_of(body: Body, shape_of: Callable[[Body], Shape], slots: Mapping[str, int]) -> Parse | None:
-    """Return the closure that takes the holes out of a JSON text, or None for a body that cannot be read so.
+    """Return the closure that takes the fields out of a JSON text, or None for a body that cannot be read so.
 
     It returns None wherever it is not certain; the codec and ``reader_of`` must then be asked. What it does return is
     what they give. It knows nothing of the wire's limits: the text must be neither longer nor deeper than they allow,
     and they must allow numbers of INT_DIGITS digits.
     """
-    if not isinstance(body, BodyList | BodyMap) or not slots or len(list(model.holes(body))) != len(slots):
+    if not isinstance(body, BodyList | BodyMap) or not slots or len(list(model.fields_of(body))) != len(slots):
         return None
     structs = _Structs(shape_of)
     made = structs.of(body, "")
     if made is NO_MATCH or not structs.closed:
         return None
     decode = msgspec.json.Decoder(made).decode
-    take_holes = _hole_taker(structs, slots)
+    take_fields = _field_taker(structs, slots)
     colons = structs.keys
     refused = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
-    def parse(raw: bytes) -> Holes | None:
+    def parse(raw: bytes) -> Fields | None:
         # All keys are there, or msgspec refuses. So if there are as many colons as keys, no key is there twice.
         if raw.count(b":") != colons:
             return None
@@ -86,7 +86,7 @@ def parser_of(body: Body, shape_of: Callable[[Body], Shape], slots: Mapping[str,
             found = decode(raw)
         except refused:
             return None
-        return take_holes(found)
+        return take_fields(found)
 
     return parse
 
@@ -97,13 +97,13 @@ def parser_of(body: Body, shape_of: Callable[[Body], Shape], slots: Mapping[str,
 def _fill(body: Body, shape_of: Callable[[Body], Shape], slots: Mapping[str, int]) -> _Fill:
     match body:
         case Field(name):
-            return _fill_hole(shape_of(body).take, slots[name])
+            return _fill_field(shape_of(body).take, slots[name])
         case LiteralBody():
             take = shape_of(body).take
             return lambda value, values: take(value) is not NO_MATCH
         case Text(parts):
             template = shape_of(body)
-            assert isinstance(template, TemplateShape), "a text with holes is a template"
+            assert isinstance(template, TemplateShape), "a text with fields is a template"
             return _fill_text(template, [slots[part.name] for part in parts if isinstance(part, Field)])
         case BodyList(items):
             return _fill_list([_fill(item, shape_of, slots) for item in items])
@@ -117,7 +117,7 @@ def _fill(body: Body, shape_of: Callable[[Body], Shape], slots: Mapping[str, int
             return _fill_map(keys)
 
 
-def _fill_hole(take: Take, slot: int) -> _Fill:
+def _fill_field(take: Take, slot: int) -> _Fill:
     def fill(value: Any, values: list[Any]) -> bool:
         taken = take(value)
         if taken is NO_MATCH:
@@ -174,9 +174,9 @@ def _fill_map(keys: Sequence[tuple[str, _Fill, tuple[int, Any] | None]]) -> _Fil
 
 
 class _Structs:
-    """Makes msgspec structs of lists and mappings, and notes where in them the holes are.
+    """Makes msgspec structs of lists and mappings, and notes where in them the fields are.
 
-    A hole whose type msgspec has no word for is let in as it is, and noted with the take that it still needs.
+    A field whose type msgspec has no word for is let in as it is, and noted with the take that it still needs.
     ``keys`` counts the keys of mappings. ``closed`` says that nothing is left to be looked for in the bytes: no key may
     be missing, and no number is without bounds.
     """
@@ -189,7 +189,7 @@ class _Structs:
         self.closed = True
 
     def of(self, body: Body, path: str) -> Any:
-        """Return the type of a body, MISS if it holds a text with holes, a fraction, or a key msgspec cannot have."""
+        """Return the type of a body, MISS if it holds a text with fields, a fraction, or a key msgspec cannot have."""
         match body:
             case Field(name):
                 self.paths[name] = path
@@ -242,7 +242,7 @@ def _struct_reader(
 
     A message that is not meant is refused by the first look (0.1 us); msgspec takes 0.9 us to refuse.
     """
-    take_holes = _hole_taker(structs, slots)
+    take_fields = _field_taker(structs, slots)
     if isinstance(body, BodyList):
         classes: tuple[type, type] = (list, tuple)
         low = high = len(body.items)
@@ -258,7 +258,7 @@ def _struct_reader(
     keyed = isinstance(body, BodyMap)
     convert, refused = msgspec.convert, msgspec.ValidationError
 
-    def read(value: Any) -> Holes | None:
+    def read(value: Any) -> Fields | None:
         kind = value.__class__
         if kind is not first and kind is not second:
             return exact(value)
@@ -270,13 +270,13 @@ def _struct_reader(
             found = convert(value, struct)
         except refused:
             return exact(value)
-        return take_holes(found)
+        return take_fields(found)
 
     return read
 
 
-def _hole_taker(structs: _Structs, slots: Mapping[str, int]) -> Callable[[Any], Holes | None]:
-    """Return what takes the holes out of a struct, in their order; it returns None if one is not what it should be."""
+def _field_taker(structs: _Structs, slots: Mapping[str, int]) -> Callable[[Any], Fields | None]:
+    """Return what takes the fields out of a struct, in their order; it returns None if one is not what it should be."""
     paths = [structs.paths[name] for name in sorted(slots, key=slots.__getitem__)]
     get = attrgetter(*paths)
     takes = [(slots[name], take) for name, take in structs.takes.items()]
@@ -284,7 +284,7 @@ def _hole_taker(structs: _Structs, slots: Mapping[str, int]) -> Callable[[Any], 
         return get
     single = len(paths) == 1
 
-    def take_holes(struct: Any) -> Holes | None:
+    def take_fields(struct: Any) -> Fields | None:
         values = [get(struct)] if single else list(get(struct))
         for slot, take in takes:
             taken = take(values[slot])
@@ -293,7 +293,7 @@ def _hole_taker(structs: _Structs, slots: Mapping[str, int]) -> Callable[[Any], 
             values[slot] = taken
         return tuple(values)
 
-    return take_holes
+    return take_fields
 
 
 def _mentions(native: Any, unbounded: tuple[Any, ...]) -> bool:

@@ -205,9 +205,9 @@ Mended:
       client:
         MOVE: ["99999999999999999999", $x int]
 
-A220: a hole has no name or no type, or a body is missing.
+A220: a field has no name or no type, or a body is missing.
 
-Each hole is written $name Type. The JSON value null is written null, and the empty text ''.
+Each field is written $name Type. The JSON value null is written null, and the empty text ''.
 
 Bad, in messages:
 
@@ -223,7 +223,7 @@ Mended:
 
 A221: a lone dollar.
 
-A dollar begins a hole. One that is meant as such is written twice.
+A dollar begins a field. One that is meant as such is written twice.
 
 Bad, in messages:
 
@@ -253,7 +253,7 @@ Mended:
       client:
         MOVE: {move: $x int = 0}
 
-A223: two holes of a text have nothing between them.
+A223: two fields of a text have nothing between them.
 
 Then nobody could say where the one ends and the other begins.
 
@@ -269,7 +269,7 @@ Mended:
       client:
         SCORE: score ${ours int} to ${theirs int}
 
-A224: a hole may not stand in its text.
+A224: a field may not stand in its text.
 
 In a text it is a text, a number, a boolean or one of some texts. What it may be must not contain the text behind it.
 
@@ -285,7 +285,7 @@ Mended:
       client:
         SAY: say ${words string}
 
-A225: a key would be a hole.
+A225: a key would be a field.
 
 The keys of a message are fixed, so that one message is told from another by them. For a mapping with any keys, declare
 a type with 'map'.
@@ -302,9 +302,9 @@ Mended:
       client:
         MOVE: {key: $key string}
 
-A226: two holes of a body have one name.
+A226: two fields of a body have one name.
 
-A received message binds its holes as names, and one of the two would be lost.
+A received message binds its fields as names, and one of the two would be lost.
 
 Bad, in messages:
 
@@ -318,9 +318,9 @@ Mended:
       client:
         MOVE: [$x int, $y int]
 
-A227: another body of a message has other holes.
+A227: another body of a message has other fields.
 
-Whoever receives the message reads its holes, whichever body it came in. Only a hole with a default may be left out.
+Whoever receives the message reads its fields, whichever body it came in. Only a field with a default may be left out.
 
 Bad, in messages:
 

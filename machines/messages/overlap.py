@@ -1,6 +1,6 @@
 """Can one value be two messages, and is one message a special case of another?
 
-Both are answered from the types, not by trying values. Two texts, with patterns or holes in them, are compared as
+Both are answered from the types, not by trying values. Two texts, with patterns or fields in them, are compared as
 automata. Where that would take too long the answer is not "no": an overlap that could not be ruled out is returned
 as one that is not certain.
 """

@@ -6,7 +6,7 @@ afterwards, by `Shape.fault`, and only when somebody asks.
 
     `machines.messages.scalars`     numbers, texts, enumerations, any
     `machines.messages.containers`   lists, mappings, unions
-    `machines.messages.templates`   texts with holes
+    `machines.messages.templates`   texts with fields
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ class Shape(ABC):
         """Return the JSON Schema (2020-12) of the values that fit.
 
         It says less than ``take`` does on: the 64 bits of a ``number`` or in ``any``, the depth of ``any``, letters
-        beyond ASCII in a loose enumeration, keys of a map that are the same word in a loose enumeration, and holes
-        within a text (the literal text after a hole may come in it, and numbers have no range).
+        beyond ASCII in a loose enumeration, keys of a map that are the same word in a loose enumeration, and fields
+        within a text (the literal text after a field may come in it, and numbers have no range).
         """
         definitions: dict[str, Any] = {}
         schema = self.refer(definitions)

@@ -6,8 +6,8 @@
 A mapping with one of the words enum, int, string, map as its only key is one of the last four; a key in quotes is
 always a key. In a body everything is literal but
 
-    $name Type          a hole; as the value of a key also  $name Type = default
-    text ${x int} of    holes within a text; $$ is a dollar
+    $name Type          a field; as the value of a key also  $name Type = default
+    text ${x int} of    fields within a text; $$ is a dollar
 
 where an unquoted null, true, false or number is that JSON value and all else is text. What a name means, and whether
 a default fits, is seen to later (`machines.messages.well_formed`), so a type may be used before it is declared.
@@ -212,7 +212,7 @@ def _parse_mapping(node: MapNode, problems: Problems) -> Type | None:
         hint = f"{near(key.text, (meant,))} A key that is really called so stands in quotes"
         problems.add(key.place, "A200", f"{key.text!r} is no form of a type", hint)
         return None
-    fields = [_parse_field(key, value, problems) for key, value in node.pairs]
+    fields = [_parse_typed_key(key, value, problems) for key, value in node.pairs]
     return None if None in fields else ObjectType(tuple(field for field in fields if field is not None))
 
 
@@ -247,7 +247,7 @@ def _is_misread(values: ListNode) -> bool:
     )
 
 
-def _parse_field(key: ScalarNode, value: Node, problems: Problems) -> Key | None:
+def _parse_typed_key(key: ScalarNode, value: Node, problems: Problems) -> Key | None:
     if isinstance(value, ScalarNode) and "=" in value.text:
         written, _, default = value.text.partition("=")
         type_ = parse_inline_type(written.rstrip(), inside(value), problems)
@@ -360,15 +360,15 @@ def _parse_body(node: Node, problems: Problems, *, of_key: bool) -> Body | None:
 
 def _parse_key(key: ScalarNode, problems: Problems) -> str | None:
     if "$" in key.text.replace("$$", ""):
-        hint = "write $$ for a dollar; for any keys, use a hole of a type {map: [Key, Value]}"
-        problems.add(key.place, "A225", f"the key {key.text!r} cannot be a hole", hint)
+        hint = "write $$ for a dollar; for any keys, use a field of a type {map: [Key, Value]}"
+        problems.add(key.place, "A225", f"the key {key.text!r} cannot be a field", hint)
         return None
     return key.text.replace("$$", "$")
 
 
 def _parse_scalar(node: ScalarNode, problems: Problems, of_key: bool) -> Body | None:
     if node.plain and re.match(r"\$\w", node.text):
-        return _parse_hole(node, problems, of_key)
+        return _parse_field(node, problems, of_key)
     if node.plain and not node.text:
         problems.add(node.place, "A220", "nothing stands here", "write null for the JSON value null, '' for no text")
         return None
@@ -377,14 +377,14 @@ def _parse_scalar(node: ScalarNode, problems: Problems, of_key: bool) -> Body | 
     return _parse_text(node, problems)
 
 
-def _parse_hole(node: ScalarNode, problems: Problems, of_key: bool) -> Body | None:
+def _parse_field(node: ScalarNode, problems: Problems, of_key: bool) -> Body | None:
     name = _WORD.match(node.text, 1)
     assert name is not None, "a word follows the dollar"
-    if not _check_hole_name(name[0], node.place.right(1), problems):
+    if not _check_field_name(name[0], node.place.right(1), problems):
         return None
     written, equals, default = node.text[name.end() :].partition("=")
     if not written.strip():
-        problems.add(node.place, "A220", f"the hole ${name[0]} has no type", f"like ${name[0]} string")
+        problems.add(node.place, "A220", f"the field ${name[0]} has no type", f"like ${name[0]} string")
         return None
     blanks = len(written) - len(written.lstrip())
     type_ = parse_inline_type(written.strip(), node.place.right(name.end() + blanks), problems)
@@ -393,22 +393,22 @@ def _parse_hole(node: ScalarNode, problems: Problems, of_key: bool) -> Body | No
     if not equals:
         return Field(name[0], type_, node.place)
     if not of_key:
-        text = f"the hole ${name[0]} has a default, but only a key may be missing"
+        text = f"the field ${name[0]} has a default, but only a key may be missing"
         problems.add(node.place, "A222", text, "leave the default out")
         return None
     place = node.place.right(len(node.text) - len(default.lstrip()))
     return Field(name[0], type_, node.place, True, _parse_default(default.strip(), place, problems))
 
 
-def _check_hole_name(name: str, place: Place, problems: Problems) -> bool:
+def _check_field_name(name: str, place: Place, problems: Problems) -> bool:
     if NAME.fullmatch(name):
         return True
-    problems.add(place, "A220", f"{name!r} cannot name a hole", "a letter first; write $$ for a dollar")
+    problems.add(place, "A220", f"{name!r} cannot name a field", "a letter first; write $$ for a dollar")
     return False
 
 
 def _parse_text(node: ScalarNode, problems: Problems) -> Body | None:
-    """Read a text with dollars in it: holes, and dollars written twice."""
+    """Read a text with dollars in it: fields, and dollars written twice."""
     parts: list[str | Field] = [""]
     at = 0
     sound = True
@@ -417,25 +417,25 @@ def _parse_text(node: ScalarNode, problems: Problems) -> Body | None:
         place = start.right(found.start())
         before = node.text[at : found.start()] + ("$" if found[0] == "$$" else "")
         at = found.end()
-        assert isinstance(parts[-1], str), "after a hole there is always a text, if only an empty one"
+        assert isinstance(parts[-1], str), "after a field there is always a text, if only an empty one"
         parts[-1] += before
         if found[0] == "$":
             hint = "write $$ for a dollar"
             if node.text.startswith("${", found.start()):
-                hint = "a hole within a text is ${name Type}, and its type a name"
+                hint = "a field within a text is ${name Type}, and its type a name"
             elif found.start() == 0 and not node.plain:
-                hint = "a hole stands without quotes; write $$ for a dollar"
+                hint = "a field stands without quotes; write $$ for a dollar"
             problems.add(place, "A221", "a lone '$'", hint)
             sound = False
         elif found[0] != "$$":
-            hole = _parse_text_hole(found[1], place, problems)
-            if hole is not None and len(parts) > 1 and not parts[-1]:
-                text = f"nothing tells where the hole before ${{{hole.name}}} ends"
+            field = _parse_text_field(found[1], place, problems)
+            if field is not None and len(parts) > 1 and not parts[-1]:
+                text = f"nothing tells where the field before ${{{field.name}}} ends"
                 problems.add(place, "A223", text, "put literal text between the two")
-                hole = None
-            sound = sound and hole is not None
-            parts += [hole, ""] if hole is not None else []
-    assert isinstance(parts[-1], str), "after a hole there is always a text, if only an empty one"
+                field = None
+            sound = sound and field is not None
+            parts += [field, ""] if field is not None else []
+    assert isinstance(parts[-1], str), "after a field there is always a text, if only an empty one"
     parts[-1] += node.text[at:]
     if not sound:
         return None
@@ -444,17 +444,17 @@ def _parse_text(node: ScalarNode, problems: Problems) -> Body | None:
     return Text(tuple(part for part in parts if part != ""))
 
 
-def _parse_text_hole(written: str, place: Place, problems: Problems) -> Field | None:
+def _parse_text_field(written: str, place: Place, problems: Problems) -> Field | None:
     found = _TEXT_HOLE.fullmatch(written)
     assert found is not None, "every text has this form"
-    if not _check_hole_name(found[1], place.right(2), problems):
+    if not _check_field_name(found[1], place.right(2), problems):
         return None
     if "=" in found[3]:
-        text = f"the hole ${{{found[1]}}} has a default, but only a key may be missing"
+        text = f"the field ${{{found[1]}}} has a default, but only a key may be missing"
         problems.add(place, "A222", text, "leave the default out")
         return None
     if not found[3]:
-        problems.add(place, "A220", f"the hole ${{{found[1]}}} has no type", f"like ${{{found[1]} string}}")
+        problems.add(place, "A220", f"the field ${{{found[1]}}} has no type", f"like ${{{found[1]} string}}")
         return None
     type_ = parse_inline_type(found[3], place.right(2 + found.start(3)), problems)
     return None if type_ is None else Field(found[1], type_, place)

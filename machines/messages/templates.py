@@ -1,10 +1,10 @@
-"""Texts with holes: ``match ${x int}/${n int} starting``.
+"""Texts with fields: ``match ${x int}/${n int} starting``.
 
-Read from left to right, without going back: a hole ends where the literal text after it first comes, the last hole
-at the end. So a hole may hold neither that literal nor a line end, and two holes need literal text between them;
+Read from left to right, without going back: a field ends where the literal text after it first comes, the last field
+at the end. So a field may hold neither that literal nor a line end, and two fields need literal text between them;
 writing is held to the same, so that what is written is read as it was meant.
 
-A hole holds a text, a whole number (``0``, ``-12``; no ``007``, no ``-0``), a JSON number, ``true`` or ``false``.
+A field holds a text, a whole number (``0``, ``-12``; no ``007``, no ``-0``), a JSON number, ``true`` or ``false``.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _LINE_ENDS = ("\n", "\r")
 
 
 def may_stand_in_text(shape: Shape) -> bool:
-    """Return whether a hole of this shape may stand within a text."""
+    """Return whether a field of this shape may stand within a text."""
     return isinstance(shape, TextShape | IntShape | NumberShape | BoolShape) or (
         isinstance(shape, EnumShape) and shape.kinds == {"text"}
     )
 
 
-class TextHole:
-    """One hole of a text: how its value is written and read. ``until`` is the literal after it, empty for the last."""
+class TextField:
+    """One field of a text: how its value is written and read. ``until`` is the literal after it, empty for the last."""
 
     def __init__(self, name: str, shape: Shape, until: str) -> None:
         self.name, self.shape, self.until = name, shape, until
@@ -56,7 +56,7 @@ class TextHole:
         """Return the text of a frozen value.
 
         Raises:
-            Mismatch: it holds a line end or the literal that ends the hole.
+            Mismatch: it holds a line end or the literal that ends the field.
         """
         text = value if isinstance(value, str) else json.dumps(value)
         if any(end in text for end in _LINE_ENDS):
@@ -83,7 +83,7 @@ class TextHole:
                 yield value
 
     def language(self) -> Automaton:
-        """Return the texts of the hole and the literal that ends it."""
+        """Return the texts of the field and the literal that ends it."""
         builder = Builder()
         if not self.until:
             return self._texts()
@@ -104,7 +104,7 @@ class TextHole:
         return both(language, _within_a_line())
 
     def regex(self) -> str:
-        """Return a pattern that every text of the hole matches, for a JSON Schema."""
+        """Return a pattern that every text of the field matches, for a JSON Schema."""
         shape = self.shape
         if isinstance(shape, IntShape):
             return f"(?:{_WHOLE_REGEX})"
@@ -124,7 +124,7 @@ def _within_a_line() -> Automaton:
 
 
 def _parser(shape: Shape) -> Callable[[str], Any]:
-    """Return what turns the text of a hole into its frozen value, or MISS."""
+    """Return what turns the text of a field into its frozen value, or MISS."""
     take = shape.take
     if isinstance(shape, IntShape):
         return lambda text: (
@@ -148,21 +148,21 @@ def _parse_number(text: str) -> Any:
 
 
 class TemplateShape(Shape):
-    """A text with holes; as a shape it takes the texts that `scan` can read and leaves them as they are."""
+    """A text with fields; as a shape it takes the texts that `scan` can read and leaves them as they are."""
 
     kinds = frozenset({"text"})
 
     def __init__(self, parts: Sequence[str | tuple[str, Shape]]) -> None:
-        """``parts`` are literals and (name, shape) of holes; no two holes and no two literals stand side by side."""
+        """``parts`` are literals and (name, shape) of fields; no two fields and no two literals stand side by side."""
         self.prefix = parts[0] if parts and isinstance(parts[0], str) else ""
         self._made: Automaton | None = None  # what `language` returns, once it was asked for
-        holes = []
+        fields = []
         for index, part in enumerate(parts):
             if not isinstance(part, str):
                 after = parts[index + 1] if index + 1 < len(parts) else ""
-                assert isinstance(after, str), "two holes of a text have literal text between them"
-                holes.append(TextHole(*part, after))
-        self.holes = tuple(holes)
+                assert isinstance(after, str), "two fields of a text have literal text between them"
+                fields.append(TextField(*part, after))
+        self.fields = tuple(fields)
         scan = self.scan
 
         def take(value: Any) -> Any:
@@ -171,40 +171,40 @@ class TemplateShape(Shape):
         self.take = take
 
     def scan(self, text: str) -> tuple[Any, ...] | None:
-        """Return the frozen values of the holes in the order written, None if the text is not like this."""
+        """Return the frozen values of the fields in the order written, None if the text is not like this."""
         if not text.startswith(self.prefix):
             return None
         at = len(self.prefix)
         values = []
-        for hole in self.holes:
-            end = text.find(hole.until, at) if hole.until else len(text)
-            value = hole.read(text[at:end]) if end >= 0 else NO_MATCH
+        for field in self.fields:
+            end = text.find(field.until, at) if field.until else len(text)
+            value = field.read(text[at:end]) if end >= 0 else NO_MATCH
             if value is NO_MATCH:
                 return None
             values.append(value)
-            at = end + len(hole.until)
+            at = end + len(field.until)
         return tuple(values) if at == len(text) else None
 
     def write(self, values: Sequence[Any], path: Path = ()) -> str:
-        """Return the text with frozen values in its holes.
+        """Return the text with frozen values in its fields.
 
         Raises:
-            Mismatch: a value holds a line end or the literal that ends its hole.
+            Mismatch: a value holds a line end or the literal that ends its field.
         """
         pieces = [self.prefix]
-        for hole, value in zip(self.holes, values, strict=True):
-            pieces += (hole.write(value, path), hole.until)
+        for field, value in zip(self.fields, values, strict=True):
+            pieces += (field.write(value, path), field.until)
         return "".join(pieces)
 
     def _written(self) -> str:
-        holes = (f"${{{hole.name} {hole.shape.describe()}}}{hole.until}" for hole in self.holes)
-        return shown(self.prefix + "".join(holes))
+        fields = (f"${{{field.name} {field.shape.describe()}}}{field.until}" for field in self.fields)
+        return shown(self.prefix + "".join(fields))
 
     def _example(self) -> Any:
         return next(self._samples())
 
     def _samples(self) -> Iterator[Any]:
-        columns = [list(hole.samples()) for hole in self.holes]
+        columns = [list(field.samples()) for field in self.fields]
         first = [column[0] for column in columns]
         yield self.write(first)
         for index, column in enumerate(columns):
@@ -215,12 +215,12 @@ class TemplateShape(Shape):
         if self._made is not None:
             return self._made
         builder = Builder()
-        pieces = [builder.text(self.prefix), *(builder.embed(hole.language()) for hole in self.holes)]
+        pieces = [builder.text(self.prefix), *(builder.embed(field.language()) for field in self.fields)]
         made = builder.finish(builder.chain(pieces))
         if sum(map(len, made.moves)) <= KEPT_MAX:
             self._made = made
         return made
 
     def _schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
-        regex = escaped(self.prefix) + "".join(hole.regex() + escaped(hole.until) for hole in self.holes)
+        regex = escaped(self.prefix) + "".join(field.regex() + escaped(field.until) for field in self.fields)
         return {"type": "string", "pattern": anchored(regex)}

@@ -9,14 +9,14 @@ tell. The problems:
     A200  no type where one must be                 A211  a type too large or too deep for any message
     A201  a type that is not declared               A212  a default that is missing or is no JSON
     A202  a type that holds itself                  A213  a number outside 64 bits, or too large for a float
-    A203  a wrong enumeration                       A220  a hole without name or type, or nothing at all
+    A203  a wrong enumeration                       A220  a field without name or type, or nothing at all
     A204  a wrong range of numbers                  A221  a lone dollar
     A205  a wrong pattern                           A222  a default where no key can be missing
-    A206  a wrong repetition                        A223  two holes of a text with nothing between them
-    A207  a wrong map                               A224  a hole that may not stand in its text
-    A208  a union with one member twice             A225  a key that would be a hole
-    A209  a word that cannot name a type            A226  two holes of one name in a body
-    A210  a default that does not fit its type      A227  another body of a message with other holes
+    A206  a wrong repetition                        A223  two fields of a text with nothing between them
+    A207  a wrong map                               A224  a field that may not stand in its text
+    A208  a union with one member twice             A225  a key that would be a field
+    A209  a word that cannot name a type            A226  two fields of one name in a body
+    A210  a default that does not fit its type      A227  another body of a message with other fields
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What must hold of types and bodies once all of a spec is read: names, circles, sizes, defaults, holes in texts."""
+"""What must hold of types and bodies once all of a spec is read: names, circles, sizes, defaults, fields in texts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from machines import model
 from machines.messages.compiler import Compiler
 from machines.messages.shapes import Mismatch
 from machines.messages.syntax import NAME, SCALARS
-from machines.messages.templates import TextHole, may_stand_in_text
+from machines.messages.templates import TextField, may_stand_in_text
 from machines.model import Body, Field, Message, Type, TypeDeclaration
 from machines.problems import Place, Problems
 
@@ -17,7 +17,7 @@ from machines.problems import Place, Problems
 PARTS_MAX = 100_000
 DEPTH_MAX = 64  # of lists, mappings and names within each other; `Wire.depth_max` lets no more in by default
 
-_TEXT_HINT = "a hole within a text is a string, int, number or bool, a pattern, or one of some texts"
+_TEXT_HINT = "a field within a text is a string, int, number or bool, a pattern, or one of some texts"
 
 
 def check_names(
@@ -26,7 +26,7 @@ def check_names(
     problems: Problems,
     declared: Iterable[str] = (),
 ) -> None:
-    """Tell names of types that are not known, types that hold themselves, and holes that are there twice or missing.
+    """Tell names of types that are not known, types that hold themselves, and fields that are there twice or missing.
 
     ``declared`` are names that count as known though ``types`` lacks them, since their types had problems.
     """
@@ -44,9 +44,9 @@ def check_names(
         problems.add(place, "A202", text, "a type may only hold others; for any value, write any")
     for message in messages:
         for body in (message.body, *message.also):
-            for hole in model.holes(body):
-                _check_known(hole.type, hole.place, known, problems)
-        _check_holes(message, problems)
+            for field in model.fields_of(body):
+                _check_known(field.type, field.place, known, problems)
+        _check_fields(message, problems)
 
 
 def _check_known(type_: Type, place: Place, known: set[str], problems: Problems) -> None:
@@ -104,31 +104,31 @@ def _circles(types: Mapping[str, TypeDeclaration]) -> Iterator[tuple[str, ...]]:
                 ahead = None
 
 
-def _check_holes(message: Message, problems: Problems) -> None:
+def _check_fields(message: Message, problems: Problems) -> None:
     own: dict[str, Field] = {}
-    for hole in message.holes:
-        if hole.name in own:
-            text = f"{message.name} has a hole ${hole.name} already"
-            problems.add(hole.place, "A226", text, f"each hole has its own name, like ${hole.name}2")
-        own.setdefault(hole.name, hole)
+    for field in message.fields:
+        if field.name in own:
+            text = f"{message.name} has a field ${field.name} already"
+            problems.add(field.place, "A226", text, f"each field has its own name, like ${field.name}2")
+        own.setdefault(field.name, field)
     for body in message.also:
         its: dict[str, Field] = {}
-        for hole in model.holes(body):
-            if hole.name in its:
-                text = f"this body of {message.name} has a hole ${hole.name} already"
-                problems.add(hole.place, "A226", text, "each hole has its own name")
-            elif hole.name not in own:
-                hint = problems.near("A227", hole.name, own) or "all bodies of a message have the same holes"
-                problems.add(hole.place, "A227", f"the body of {message.name} has no hole ${hole.name}", hint)
-            elif hole.type != own[hole.name].type:
-                text = f"the hole ${hole.name} of {message.name} is of another type in its body"
-                problems.add(hole.place, "A227", text, "all bodies of a message have the same holes")
-            its[hole.name] = hole
-        place = next((hole.place for hole in its.values()), message.place)
-        for name, hole in own.items():
-            if name not in its and not hole.optional:
-                text = f"another body of {message.name} lacks the hole ${name}"
-                problems.add(place, "A227", text, "only a hole with a default may be left out")
+        for field in model.fields_of(body):
+            if field.name in its:
+                text = f"this body of {message.name} has a field ${field.name} already"
+                problems.add(field.place, "A226", text, "each field has its own name")
+            elif field.name not in own:
+                hint = problems.near("A227", field.name, own) or "all bodies of a message have the same fields"
+                problems.add(field.place, "A227", f"the body of {message.name} has no field ${field.name}", hint)
+            elif field.type != own[field.name].type:
+                text = f"the field ${field.name} of {message.name} is of another type in its body"
+                problems.add(field.place, "A227", text, "all bodies of a message have the same fields")
+            its[field.name] = field
+        place = next((field.place for field in its.values()), message.place)
+        for name, field in own.items():
+            if name not in its and not field.optional:
+                text = f"another body of {message.name} lacks the field ${name}"
+                problems.add(place, "A227", text, "only a field with a default may be left out")
 
 
 # -- what needs shapes -----------------------------------------------------------------------------------------------
@@ -245,9 +245,9 @@ def _check_default(type_: Type, default: Any, what: str, place: Place, compiler:
 def check_message(
     message: Message, types: Mapping[str, TypeDeclaration], sound: frozenset[str], problems: Problems
 ) -> None:
-    """Tell holes in texts that cannot stand there and defaults that do not fit.
+    """Tell fields in texts that cannot stand there and defaults that do not fit.
 
-    ``sound`` is what `check_types` returned; holes of other types are passed over, they have their problems.
+    ``sound`` is what `check_types` returned; fields of other types are passed over, they have their problems.
     """
     compiler = Compiler({name: types[name] for name in sound})
     for body in (message.body, *message.also):
@@ -264,7 +264,7 @@ def _check_body(body: Body, compiler: Compiler, sound: frozenset[str], problems:
             for index, part in enumerate(parts):
                 if isinstance(part, Field) and _is_sound(part, sound):
                     after = parts[index + 1] if index + 1 < len(parts) else ""
-                    _check_text_hole(part, after if isinstance(after, str) else "", compiler, problems)
+                    _check_text_field(part, after if isinstance(after, str) else "", compiler, problems)
         case model.BodyList(items):
             for item in items:
                 _check_body(item, compiler, sound, problems)
@@ -275,15 +275,15 @@ def _check_body(body: Body, compiler: Compiler, sound: frozenset[str], problems:
             pass
 
 
-def _is_sound(hole: Field, sound: frozenset[str]) -> bool:
-    return all(named.name in sound for named in named_types(hole.type))
+def _is_sound(field: Field, sound: frozenset[str]) -> bool:
+    return all(named.name in sound for named in named_types(field.type))
 
 
-def _check_text_hole(hole: Field, after: str, compiler: Compiler, problems: Problems) -> None:
-    shape = compiler.shape(hole.type)
+def _check_text_field(field: Field, after: str, compiler: Compiler, problems: Problems) -> None:
+    shape = compiler.shape(field.type)
     if not may_stand_in_text(shape):
-        text = f"the hole ${{{hole.name}}} stands in a text, but is {shape.describe()}"
-        problems.add(hole.place, "A224", text, _TEXT_HINT)
-    elif next(TextHole(hole.name, shape, after).samples(), None) is None:
+        text = f"the field ${{{field.name}}} stands in a text, but is {shape.describe()}"
+        problems.add(field.place, "A224", text, _TEXT_HINT)
+    elif next(TextField(field.name, shape, after).samples(), None) is None:
         text = f"no {shape.describe()} can stand before {after!r}: it holds that text or a line end"
-        problems.add(hole.place, "A224", text, "put other text behind the hole")
+        problems.add(field.place, "A224", text, "put other text behind the field")

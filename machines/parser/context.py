@@ -42,10 +42,10 @@ _ELSEWHERE = {
 
 @dataclass(frozen=True, slots=True)
 class MessageOutline:
-    """Who sends a message and how many holes it has; None where its body could not be read."""
+    """Who sends a message and how many fields it has; None where its body could not be read."""
 
     senders: tuple[str, ...]
-    holes: int | None
+    fields: int | None
 
 
 @dataclass(frozen=True, slots=True)

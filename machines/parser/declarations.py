@@ -59,7 +59,7 @@ def read_messages(
                 continue
             first[name] = key.place
             body = parse_body(value, reading.problems)
-            reading.messages[name] = MessageOutline(senders, None if body is None else len(list(model.holes(body))))
+            reading.messages[name] = MessageOutline(senders, None if body is None else len(list(model.fields_of(body))))
             if body is not None:
                 alike = others.get(name, ())
                 found[name] = Message(name, senders, body, alike, name in hasty, key.place)

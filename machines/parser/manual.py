@@ -251,7 +251,7 @@ Mended:
 
 A118: a message is sent with too many or too few values.
 
-Its holes take them in the order written. A message named without brackets takes the names spelt like its holes.
+Its fields take them in the order written. A message named without brackets takes the names spelt like its fields.
 
 Bad, in server:
 

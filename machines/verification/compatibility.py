@@ -52,7 +52,7 @@ class Comparison:
 def compare(
     old: Spec,
     new: Spec,
-    promises: Mapping[str, Contract] | None = None,
+    contracts: Mapping[str, Contract] | None = None,
     *,
     clients: Iterable[int] = CLIENTS,
     queue: int = QUEUE,
@@ -65,7 +65,7 @@ def compare(
         return Comparison(changes, apart, None, None)
     numbers = tuple(clients)
     verdicts = [
-        verify(server, promises, clients=numbers, queue=queue, most=most, specs=mixed(server, client))
+        verify(server, contracts, clients=numbers, queue=queue, most=most, specs=mixed(server, client))
         for server, client in ((new, old), (old, new))
     ]
     return Comparison(changes, "", *verdicts)

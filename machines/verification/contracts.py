@@ -1,14 +1,14 @@
 """What rules promise about peers, so that the exploration need not take them for capable of anything.
 
 The exploration never runs a rule. It knows by itself that a rule has no peer but those it was given. The rest is in
-a table of its module, ``PROMISES``, or that of ``rules.contracts`` with the same name:
+a table of its module, ``CONTRACTS``, or that of ``rules.contracts`` with the same name:
 
-    PROMISES = {
+    CONTRACTS = {
         "eject(table, player)": "marks player",
         "playing(table, player)": "true only if player is unmarked",
     }
 
-| promise | says of what the rule returns |
+| contract | says of what the rule returns |
 |---|---|
 | ``marks x`` | in it, and in all that is made of it, the peer x is marked: out, thrown out, an offender |
 | ``true only if x is unmarked`` | it is true only if no peer of x is marked in any argument |
@@ -24,7 +24,7 @@ a table of its module, ``PROMISES``, or that of ``rules.contracts`` with the sam
 | ``'text' if and only if x is marked`` | it is that text if a peer of x is marked, and else another |
 | ``no peers`` | it holds no peer at all, as a board or a name does not |
 
-A verdict says which promises it rests on. `watched` holds a module of rules to its promises while games are played.
+A verdict says which contracts it rests on. `watched` holds a module of rules to its contracts while games are played.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ _FORMS = (
 DEPTH = 8  # how deep `watched` looks for peers in a value: a cup of series of games of pairs is 7 deep
 
 
-class PromiseError(Exception):
-    """A table of promises is written wrongly, or a rule broke one; the text says which."""
+class ContractError(Exception):
+    """A table of contracts is written wrongly, or a rule broke one; the text says which."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """One promise of a rule: ``kind`` as in the table above, ``about`` the position of the argument it speaks of.
+    """One contract of a rule: ``kind`` as in the table above, ``about`` the position of the argument it speaks of.
 
     ``text`` is how it is written, ``said`` the text that a rule returns.
     """
@@ -78,17 +78,17 @@ class Contract:
     said: str = ""
 
 
-def promises_of(module: str, table: Mapping[str, str]) -> dict[str, Contract]:
-    """Read a module's table of promises, by the names of its rules (``module.rule``).
+def contracts_of(module: str, table: Mapping[str, str]) -> dict[str, Contract]:
+    """Read a module's table of contracts, by the names of its rules (``module.rule``).
 
     Raises:
-        PromiseError: an entry is not of a form listed above, or speaks of an argument that its rule does not name.
+        ContractError: an entry is not of a form listed above, or speaks of an argument that its rule does not name.
     """
     found: dict[str, Contract] = {}
     for head, text in table.items():
         named = _HEAD.fullmatch(head)
         if named is None:
-            raise PromiseError(f"{module}: {head!r} is not written like a call: rule(argument, argument)")
+            raise ContractError(f"{module}: {head!r} is not written like a call: rule(argument, argument)")
         arguments = [name.strip() for name in named[2].split(",") if name.strip()]
         for kind, form in _FORMS:
             match = form.fullmatch(text)
@@ -97,54 +97,54 @@ def promises_of(module: str, table: Mapping[str, str]) -> dict[str, Contract]:
             about = match[match.lastindex] if match.lastindex is not None else None
             said = match[1] if kind == "text" else ""
             if about is not None and about not in arguments:
-                raise PromiseError(f"{module}: {head!r} names no argument {about!r}")
+                raise ContractError(f"{module}: {head!r} names no argument {about!r}")
             rule = f"{module}.{named[1]}"
             found[rule] = Contract(
                 rule, kind, arguments.index(about) if about is not None else -1, f"{head} {text}", said
             )
             break
         else:
-            raise PromiseError(f"{module}: {head!r} promises {text!r}, which is no promise")
+            raise ContractError(f"{module}: {head!r} promises {text!r}, which is no contract")
     return found
 
 
-def promises_for(spec: Spec, rules: Mapping[str, ModuleType]) -> dict[str, Contract]:
+def contracts_for(spec: Spec, rules: Mapping[str, ModuleType]) -> dict[str, Contract]:
     """Return what the rules of a spec promise. ``rules`` are its modules by the names it has for them.
 
     Raises:
-        PromiseError: a table is written wrongly.
+        ContractError: a table is written wrongly.
     """
     found: dict[str, Contract] = {}
     for name, _ in spec.rules:
         module = rules.get(name)
         if module is not None:
-            found.update(promises_of(name, _table(module)))
+            found.update(contracts_of(name, _table(module)))
     return found
 
 
 def _table(module: ModuleType) -> Mapping[str, str]:
     """Return the table of a module: its own, or for those that are shipped that of the module beside it."""
-    own = getattr(module, "PROMISES", None)
+    own = getattr(module, "CONTRACTS", None)
     if own is None and module.__name__.startswith("rules."):
         beside = f"rules.contracts.{module.__name__.removeprefix('rules.')}"
         if find_spec(beside) is not None:
-            own = import_module(beside).PROMISES
+            own = import_module(beside).CONTRACTS
     if own is None:
         return {}
     if not isinstance(own, Mapping) or not all(isinstance(text, str) for pair in own.items() for text in pair):
-        raise PromiseError(f"{module.__name__}: PROMISES is no table of texts")
+        raise ContractError(f"{module.__name__}: CONTRACTS is no table of texts")
     return own
 
 
-# -- rules held to their promises ------------------------------------------------------------------------------------
+# -- rules held to their contracts ------------------------------------------------------------------------------------
 
 
 class Watch:
-    """What was marked in values that rules returned; broken promises raise."""
+    """What was marked in values that rules returned; broken contracts raise."""
 
     def __init__(self) -> None:
         self._marks: dict[int, tuple[Any, frozenset[int]]] = {}
-        self.kept = 0  # how often a promise was looked at, and kept
+        self.kept = 0  # how often a contract was looked at, and kept
         self._some: dict[tuple[str, int], tuple[Any, frozenset[int]]] = {}
 
     def marks(self, values: Iterable[Any]) -> frozenset[int]:
@@ -160,38 +160,38 @@ class Watch:
                 found |= self.marks(value.values())
         return found
 
-    def judge(self, promise: Contract | None, rule: str, arguments: tuple[Any, ...], result: Any) -> None:
-        """Hold what a rule returned to its promise.
+    def judge(self, contract: Contract | None, rule: str, arguments: tuple[Any, ...], result: Any) -> None:
+        """Hold what a rule returned to its contract.
 
         Raises:
-            PromiseError: it broke it, or it returned a peer that it was not given.
+            ContractError: it broke it, or it returned a peer that it was not given.
         """
         marks = self.marks(arguments)
         peers = seats(result)
         strange = peers - seats(arguments)
         if strange:
-            raise PromiseError(f"{rule} returned a peer that it was not given: {sorted(strange)}")
-        if promise is not None:
-            about = arguments[promise.about] if promise.about >= 0 else None
-            if promise.kind == "marks":
+            raise ContractError(f"{rule} returned a peer that it was not given: {sorted(strange)}")
+        if contract is not None:
+            about = arguments[contract.about] if contract.about >= 0 else None
+            if contract.kind == "marks":
                 marks |= seats(about)
-            elif promise.kind == "text":
-                if (result == promise.said) is not bool(seats(about) & marks):
-                    raise PromiseError(f"{promise.text}: not so, it returned {result!r}, marked {sorted(marks)}")
-            elif not _keeps(promise.kind, about, arguments, result, marks, self._others(promise, about, result)):
-                raise PromiseError(
-                    f"{promise.text}: not so, of {about!r} it returned {result!r}, marked {sorted(marks)}"
+            elif contract.kind == "text":
+                if (result == contract.said) is not bool(seats(about) & marks):
+                    raise ContractError(f"{contract.text}: not so, it returned {result!r}, marked {sorted(marks)}")
+            elif not _keeps(contract.kind, about, arguments, result, marks, self._others(contract, about, result)):
+                raise ContractError(
+                    f"{contract.text}: not so, of {about!r} it returned {result!r}, marked {sorted(marks)}"
                 )
             self.kept += 1
         if marks and not isinstance(result, bool | int | float | str | None):
             self._marks[id(result)] = (result, self._marks.get(id(result), (None, frozenset()))[1] | marks)
 
-    def _others(self, promise: Contract, about: Any, result: Any) -> frozenset[int] | None:
-        """Of the promises ``some`` and ``others`` about one value: what the rule of the other promise returned."""
-        if promise.kind not in ("some", "others"):
+    def _others(self, contract: Contract, about: Any, result: Any) -> frozenset[int] | None:
+        """Of the contracts ``some`` and ``others`` about one value: what the rule of the other contract returned."""
+        if contract.kind not in ("some", "others"):
             return None
-        self._some[promise.kind, id(about)] = (about, seats(result))
-        other = self._some.get(("others" if promise.kind == "some" else "some", id(about)))
+        self._some[contract.kind, id(about)] = (about, seats(result))
+        other = self._some.get(("others" if contract.kind == "some" else "some", id(about)))
         return other[1] if other is not None else None
 
 
@@ -251,10 +251,10 @@ def _listed(value: Any) -> list[int]:
     return [seat for item in value for seat in peers_in(item, 0)]
 
 
-def watched(module: ModuleType, promises: Mapping[str, Contract], watch: Watch) -> ModuleType:
-    """Return a module whose functions do what those of ``module`` do and are held to their promises.
+def watched(module: ModuleType, contracts: Mapping[str, Contract], watch: Watch) -> ModuleType:
+    """Return a module whose functions do what those of ``module`` do and are held to their contracts.
 
-    ``promises`` are by ``module.rule``, with the module's last name. What is marked is kept in ``watch``.
+    ``contracts`` are by ``module.rule``, with the module's last name. What is marked is kept in ``watch``.
     """
     name = module.__name__.rpartition(".")[2]
     exported = getattr(module, "__all__", None) or [name for name, _ in getmembers(module, isfunction)]
@@ -262,17 +262,17 @@ def watched(module: ModuleType, promises: Mapping[str, Contract], watch: Watch) 
     for function in exported:
         value = getattr(module, function)
         if isfunction(value):
-            setattr(found, function, _watched(value, f"{name}.{function}", promises.get(f"{name}.{function}"), watch))
+            setattr(found, function, _watched(value, f"{name}.{function}", contracts.get(f"{name}.{function}"), watch))
         else:
             setattr(found, function, value)
     found.__dict__["__all__"] = list(exported)
     return found
 
 
-def _watched(function: Callable[..., Any], rule: str, promise: Contract | None, watch: Watch) -> Callable[..., Any]:
+def _watched(function: Callable[..., Any], rule: str, contract: Contract | None, watch: Watch) -> Callable[..., Any]:
     def judged(*arguments: Any) -> Any:
         result = function(*arguments)
-        watch.judge(promise, rule, arguments, result)
+        watch.judge(contract, rule, arguments, result)
         return result
 
     judged.__name__ = function.__name__

@@ -22,7 +22,7 @@ _HINTS = {
 }
 
 
-OTHERS_MAX = 6  # ways to one finding that are kept besides the shortest: a replay may find one of them that is real
+OTHERS_MAX = 16  # ways to one finding that are kept besides the shortest: a replay may find one of them that is real
 
 
 class ErrorDetector:
@@ -52,8 +52,8 @@ class ErrorDetector:
     def seen(self, graph: StateSpace, at: int, moves: list[Transition]) -> None:
         """Look at a configuration, whose moves are all there are."""
         config = graph.configs[at]
-        if config[2] or any(move.fair for move in moves):
-            return
+        if any(move.fair for move in moves) or (config[2] and _has_limit(graph, config)):
+            return  # once something went wrong, a limit may be what is meant to end it
         if is_open(graph, config):
             return  # more may come
         waiting = [index for index in range(len(config[0])) if not _is_over(graph, config, index)]
@@ -66,7 +66,7 @@ class ErrorDetector:
             first, *_ = told = sorted(places)
             text = f"nothing can happen any more: {', '.join(told)}"
             self.tell(graph, "A500", text, at, None, key=("A500",), place=places[first])
-        else:
+        elif not config[2]:
             self._ended(graph, at)
 
     def _ended(self, graph: StateSpace, at: int) -> None:
@@ -121,8 +121,10 @@ class ErrorDetector:
             return
         before: list[list[int]] = [[] for _ in graph.configs]
         for at, after in enumerate(graph.after):
+            lost = graph.by_loss.get(at, ())  # that a connection may be lost is no way out of an endless talk
             for number in after:
-                before[number].append(at)
+                if number not in lost:
+                    before[number].append(at)
         todo = [at for at, config in enumerate(graph.configs) if at in graph.of_fewer or _has_ended(graph, config)]
         ending = set(todo)
         while todo:
@@ -174,6 +176,13 @@ class ErrorDetector:
 
 def _is_over(graph: StateSpace, config: GlobalState, at: int) -> bool:
     return config[0][at] in graph.cast.actors[at].part.over
+
+
+def _has_limit(graph: StateSpace, config: GlobalState) -> bool:
+    """Whether a clock runs for somebody who is not over, be it one that only ends his session."""
+    return any(
+        local >= 0 and actor.part.rest(local).timers for actor, local in zip(graph.cast.actors, config[0], strict=True)
+    )
 
 
 def _has_ended(graph: StateSpace, config: GlobalState) -> bool:
@@ -265,7 +274,7 @@ def step_of(graph: StateSpace, move: Transition, name_of: list[str]) -> TraceSte
         does = f"{does} of {peer}"
         values = move.given[2][1] if type(move.given[2]) is tuple else ()
         if values:
-            does += f" ({', '.join(f'{hole} {_value(value)}' for hole, value in values)})"
+            does += f" ({', '.join(f'{field} {_value(value)}' for field, value in values)})"
     elif move.given[0] == "connect":
         peer = name_of[actor.peers[move.given[1]][0]]
         does = f"{peer} connects"

@@ -4,7 +4,8 @@ Each bad example has the finding of its page, found by `machines.verification.ve
 
 A500: nothing can happen any more, but somebody waits.
 
-Each waits for the other to speak, with no clock that would ring: a deadlock. The trace is the shortest way to it.
+Each waits for the other to speak, with no clock that would ring: a deadlock. The trace is the shortest way to it. If
+something went wrong before, as an illegal move that its sender is not told of, a limit on either side would end it.
 
 Bad:
 

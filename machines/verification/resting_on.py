@@ -18,7 +18,7 @@ def rests_on(spec: Spec, clients: Sequence[int], queue: int) -> Iterator[str]:
         yield f"numbers of clients: {many if at == 0 else further} of {role}"
     yield f"waiting messages: at most {queue} for each peer"
     if spec.rules:
-        yield "rules never raise, and keep their promises"
+        yield "rules never raise, and keep their contracts"
     yield "an expression has a value for some data: whether it has one for all is not asked"
     if any(
         state.each is not None and state.each.parallel is not None

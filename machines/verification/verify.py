@@ -27,7 +27,7 @@ CONFIGURATIONS_MAX = 200_000
 
 def verify(
     spec: Spec,
-    promises: Mapping[str, Contract] | None = None,
+    contracts: Mapping[str, Contract] | None = None,
     *,
     clients: Iterable[int] = CLIENTS,
     queue: int = QUEUE,
@@ -36,7 +36,7 @@ def verify(
 ) -> Verdict:
     """Return the verdict on a spec whose roles pass the checks that look at one role.
 
-    ``promises`` are those of its rules, by ``module.rule`` (see `machines.verification.contracts`); ``clients`` the
+    ``contracts`` are those of its rules, by ``module.rule`` (see `machines.verification.contracts`); ``clients`` the
     numbers of clients to try; ``queue`` how many messages may wait for one peer; ``most`` how many configurations may
     be looked at for one number of clients. ``specs`` gives a role the version of the spec that it runs, if another.
     """
@@ -62,7 +62,7 @@ def verify(
     # Of each further role that connects there are two as well, with as few of the first as show what that changes.
     more = [(number, 2) for number in numbers if number <= OTHERS and len(clients_of(spec)) > 1]
     for number, others in [*((number, 1) for number in numbers), *more] if not beyond else ():
-        cast = System(spec, number, promises or {}, specs, others=others)
+        cast = System(spec, number, contracts or {}, specs, others=others)
         judge: ErrorDetector
         if company is not None and company.graph is not None and others == 1 and company.stands_for(cast):
             graph, judge = company.graph, company.judge
@@ -96,7 +96,7 @@ def verify(
                 assumed.setdefault(f"{role} does not go round for ever in {text}")
             for text in sorted(part.swallowed):
                 beyond.setdefault(f"{role}: {text}")
-            for text in sorted(part.promises):
+            for text in sorted(part.contracts):
                 promised.setdefault(text)
     if not beyond:
         # Where something worse was found, much is not read because of that.
@@ -111,7 +111,7 @@ def verify(
                 text = f"no {role} ever comes to its end"
                 found["A505", role] = Finding("A505", text, max(numbers), (), place=end.place)
     if promised:
-        assumed.setdefault(f"the rules keep their promises: {'; '.join(sorted(promised))}")
+        assumed.setdefault(f"the rules keep their contracts: {'; '.join(sorted(promised))}")
     silent = _never_taken(spec, specs or {}, taken, max(numbers)) if not beyond and not found else []
     notes = [
         f"{message} may come too late: {role} has ended, or closed the connection" for message, role in sorted(unread)

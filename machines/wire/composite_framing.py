@@ -1,6 +1,6 @@
 r"""Frames made of parts: lines, counted bytes, lines up to a mark, repetitions; cut as whoever hears the peer expects.
 
-    - line: "*${count}"        a line like this; its holes are counts for the parts behind it; no value
+    - line: "*${count}"        a line like this; its fields are counts for the parts behind it; no value
     - line                     a line, as a text
     - bytes: size              so many bytes, as a text
     - until: "."               lines up to this one, which is stuffed within them; one text, its lines joined by \n

@@ -1,6 +1,6 @@
 """What a knock-out promises about players. Marked are those who were thrown out."""
 
-PROMISES = {
+CONTRACTS = {
     "entries(cup)": "no peers",
     "kick(cup, player)": "marks player",
     "groups(cup)": "groups of cup",

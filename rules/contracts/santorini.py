@@ -1,6 +1,6 @@
 """What the rules of Santorini promise about players."""
 
-PROMISES = {
+CONTRACTS = {
     "forfeit(play, player)": "marks player",
     "offenders(play)": "marked of play",
     "verdict(play, player)": "'CHEATER' if and only if player is marked",

@@ -1,6 +1,6 @@
 """What a tournament of pairs promises about players. Marked are those who offended in a game."""
 
-PROMISES = {
+CONTRACTS = {
     "pairs(players)": "pairs of players",
     "both_in(cup, pair)": "whether pair is unmarked",
     "seating(series, number)": "all of series",

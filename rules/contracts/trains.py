@@ -1,6 +1,6 @@
 """What the rules of Trains promise about players. Marked are those who were thrown out."""
 
-PROMISES = {
+CONTRACTS = {
     "choose(entries, left)": "no peers",
     "kick(table, player)": "marks player",
     "mover(table)": "one of table",

@@ -1,6 +1,6 @@
 """What the rules of Tsuro promise about players."""
 
-PROMISES = {
+CONTRACTS = {
     "eject(table, player)": "marks player",
     "playing(table, player)": "true only if player is unmarked",
 }

@@ -45,9 +45,9 @@ class Entrant:
         self.name = name
         self.strategy = PLAYERS[kind](name, 0)
 
-    def told(self, message: str, **holes: Any) -> bool:
+    def told(self, message: str, **fields: Any) -> bool:
         """Tell whether the player took note of a message, rather than being stuck in it."""
-        self.strategy.heard(message, holes)
+        self.strategy.heard(message, fields)
         return not getattr(self.strategy, "stuck", False)
 
 
@@ -87,8 +87,8 @@ def xstrategy(values: Sequence[object]) -> Iterator[object]:
         MapError: the first value is no map.
     """
     submitted, state = _values(values, "a map and a PlayerState", 2)
-    message, holes = _strategy(submitted, state).play(state)
-    yield list(holes["connection"]) if message == "connection" else "more cards"
+    message, fields = _strategy(submitted, state).play(state)
+    yield list(fields["connection"]) if message == "connection" else "more cards"
 
 
 def xref(values: Sequence[object]) -> Iterator[object]:

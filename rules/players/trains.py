@@ -49,10 +49,10 @@ class Listener:
         """Answer with a map that is good for eight players."""
         return "map", {"map": made_map(self._seed)}
 
-    def heard(self, message: str, holes: Mapping[str, Any]) -> None:
+    def heard(self, message: str, fields: Mapping[str, Any]) -> None:
         """Keep the map of a game that begins."""
         if message == "setup":
-            self._map = holes["map"]
+            self._map = fields["map"]
 
     def view(self, state: Any) -> View:
         """Return what a player can see.
@@ -139,9 +139,9 @@ class Stuck(BuyNow):
         self._plays = 0
         self.stuck = False
 
-    def heard(self, message: str, holes: Mapping[str, Any]) -> None:
+    def heard(self, message: str, fields: Mapping[str, Any]) -> None:
         """Be stuck if this is the call."""
-        super().heard(message, holes)
+        super().heard(message, fields)
         self.stuck = self.stuck or message == self.call
 
     def map(self) -> Any:
@@ -252,8 +252,8 @@ def choices(question: str, arguments: Mapping[str, Any] | Iterable[tuple[str, An
     raise ValueError(f"Trains has no question {question!r} with answers to choose from, only map and pick")
 
 
-def _a_map(holes: Mapping[str, Any], players: int | None) -> None:
-    atlas = read_map(holes["map"])
+def _a_map(fields: Mapping[str, Any], players: int | None) -> None:
+    atlas = read_map(fields["map"])
     count = PLAYERS_MIN if players is None else min(max(players, PLAYERS_MIN), PLAYERS_MAX)
     if not enough(atlas, count):
         there, needed = len(atlas.destinations), destinations_for(count)
@@ -263,6 +263,6 @@ def _a_map(holes: Mapping[str, Any], players: int | None) -> None:
         )
 
 
-# What is given beforehand as the answer to a question, by the question: each is called with the holes of the message
+# What is given beforehand as the answer to a question, by the question: each is called with the fields of the message
 # and how many will play, None if nobody knows, and raises ValueError with what is wrong.
 CHECKS: dict[str, Callable[[Mapping[str, Any], int | None], None]] = {"map": _a_map}

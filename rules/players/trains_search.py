@@ -31,10 +31,10 @@ class Strong:
         """Answer with a map that is good for eight players."""
         return "map", {"map": made_map(self._seed)}
 
-    def heard(self, message: str, holes: Mapping[str, Any]) -> None:
+    def heard(self, message: str, fields: Mapping[str, Any]) -> None:
         """Keep the map of a game that begins."""
         if message == "setup":
-            self._map = holes["map"]
+            self._map = fields["map"]
 
     def pick(self, destinations: Any) -> tuple[str, dict[str, Any]]:
         """Answer with all but the two that are joined by the fewest segments together."""

@@ -1,6 +1,6 @@
 """Players of Tsuro: who decides for a client, from two that play by rote to one that looks ahead.
 
-A player answers the client's two questions with a message and its holes. Boards, hands and tokens are as they stand
+A player answers the client's two questions with a message and its fields. Boards, hands and tokens are as they stand
 in the messages, read as tuples. The question's player may be any of ``PLAYERS``; ``choices`` lays the same decision
 before a person.
 """

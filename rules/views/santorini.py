@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from rules.santorini_board import SIDE, WORDS, BoardError, cell_of, place_of, read_board, step_of
 from rules.views.santorini_svg import LETTERS, board_svg, players_of
 
-__all__ = ["EXPLANATION", "board_svg", "board_text", "result_lines", "shown"]
+__all__ = ["EXPLANATION", "board_svg", "board_text", "pictured", "result_lines", "shown"]
 
 EXPLANATION = """\
        0   1   2      A place is row,column: 0,0 is at the top left, north is up.
@@ -50,79 +51,89 @@ def board_text(board: Any, *, newest: Any = None) -> str:
     return "\n".join(lines)
 
 
-def shown(message: str, holes: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str | None:
+def shown(message: str, fields: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str | None:
     """Return what someone who watches should see of a message of any Santorini protocol, or None for nothing.
 
-    ``holes`` are the message's, by name. A message with a board shows it; an action is one line.
+    ``fields`` are the message's, by name. A message with a board shows it; an action is one line.
     """
-    holes = dict(holes)
-    if "board" in holes:
+    fields = dict(fields)
+    if "board" in fields:
         asked = {"placement": "place ", "board_and_placement_request": "place "}.get(message, "")
-        due = next((holes[name] for name in ("worker", "wid") if name in holes), None)
+        due = next((fields[name] for name in ("worker", "wid") if name in fields), None)
         if due is None:
-            return _drawn(holes["board"])
+            return _drawn(fields["board"])
         verb = asked or ("build with " if message == "prompt_build" else "place ")
-        return f"{_drawn(holes['board'])}\n  {verb}{in_line(due)}"
+        return f"{_drawn(fields['board'])}\n  {verb}{in_line(due)}"
     match message:
-        case "placement_request" if "placed" in holes:
-            stands = ", ".join(f"{in_line(worker)} at {a},{b}" for worker, a, b in holes["placed"])
+        case "placement_request" if "placed" in fields:
+            stands = ", ".join(f"{in_line(worker)} at {a},{b}" for worker, a, b in fields["placed"])
             return f"placed so far: {stands or 'nobody'}"
         case "placement_request":
-            return _told(holes["last"])
+            return _told(fields["last"])
         case "move_build_request":
-            return _told(holes["action"])
+            return _told(fields["action"])
         case "wid_posn":
-            return _told((holes["wid"], holes["posn"]))
+            return _told((fields["wid"], fields["posn"]))
         case "wid_move_build_dir":
-            return _told((holes["wid"], holes["move_dir"], holes["build_dir"]))
+            return _told((fields["wid"], fields["move_dir"], fields["build_dir"]))
         case "place_worker_request" | "place":
-            return f"a worker is placed at {_at(holes['place'])}"
+            return f"a worker is placed at {_at(fields['place'])}"
         case "check_placement":
-            return f"may a worker be placed at {_at(holes['place'])}?"
+            return f"may a worker be placed at {_at(fields['place'])}?"
         case "turn_request" | "winning_request":
-            return _told((holes["worker"], holes["move"], holes.get("build")))
+            return _told((fields["worker"], fields["move"], fields.get("build")))
         case "check_turn":
-            worker, move, *build = holes["turn"]
+            worker, move, *build = fields["turn"]
             return f"legal? {_told((worker, move, build[0] if build else None))}"
         case "turn":
-            return _told((holes["worker"], (holes["ew"], holes["ns"]), (holes["build_ew"], holes["build_ns"])))
+            return _told((fields["worker"], (fields["ew"], fields["ns"]), (fields["build_ew"], fields["build_ns"])))
         case "winning_move":
-            return _told((holes["worker"], (holes["ew"], holes["ns"]), None))
+            return _told((fields["worker"], (fields["ew"], fields["ns"]), None))
         case "place_request":
-            return _asked(holes, f"{in_line(holes['wid'])} is placed at {holes['y']},{holes['x']}")
+            return _asked(fields, f"{in_line(fields['wid'])} is placed at {fields['y']},{fields['x']}")
         case "move_request" | "build_request":
             verb = "moves to" if message == "move_request" else "builds on"
-            source, target = f"{holes['y1']},{holes['x1']}", f"{holes['y2']},{holes['x2']}"
-            return _asked(holes, f"the worker at {source} {verb} {target}")
+            source, target = f"{fields['y1']},{fields['x1']}", f"{fields['y2']},{fields['x2']}"
+            return _asked(fields, f"the worker at {source} {verb} {target}")
         case "check_result" | "rulechecker_response":
-            return "it is legal" if holes["ok"] else "it is not legal"
+            return "it is legal" if fields["ok"] else "it is not legal"
         case "give_up":
             return "gives up"
         case "new_name" | "playing_as":
-            return f"you are called {in_line(holes['name'])}"
+            return f"you are called {in_line(fields['name'])}"
         case "internal_name":
-            return f"you are called {in_line(holes['internal'])}"
+            return f"you are called {in_line(fields['internal'])}"
         case "new_player_id":
-            return f"you are called {in_line(holes['id'])}"
+            return f"you are called {in_line(fields['id'])}"
         case "start_game" | "opponent":
-            return f"you play against {in_line(holes['opponent'])}"
+            return f"you play against {in_line(fields['opponent'])}"
         case "game_over":
-            return "you have won the game" if holes["won"] else "you have lost the game"
+            return "you have won the game" if fields["won"] else "you have lost the game"
         case "best_n_result":
-            return "you have won the series" if holes["won"] else "you have not won the series"
+            return "you have won the series" if fields["won"] else "you have not won the series"
         case "game_result":
             return {"WINNER": "you have won the game", "LOSER": "you have lost the game"}.get(
-                holes["verdict"], "you are out for breaking the rules"
+                fields["verdict"], "you are out for breaking the rules"
             )
         case "game_winner":
-            return f"{in_line(holes['winner'])} has won the game"
+            return f"{in_line(fields['winner'])} has won the game"
         case "e_msg":
-            return f"an error: {in_line(holes['text'])}"
+            return f"an error: {in_line(fields['text'])}"
         case "match_starting" | "game_starting":
-            return f"{message.partition('_')[0]} {holes['x']} of {holes['n']} starts"
+            return f"{message.partition('_')[0]} {fields['x']} of {fields['n']} starts"
         case "tournament_over" | "tournament_result" | "results":
-            return "\n".join(["the tournament is over", *(f"  {line}" for line in result_lines(holes))])
+            return "\n".join(["the tournament is over", *(f"  {line}" for line in result_lines(fields))])
     return None
+
+
+def pictured(state: Any, who: str, message: str, fields: Mapping[str, Any]) -> tuple[Any, Callable[[], str] | None]:
+    """Return what is known after a message, and how to draw the board that it shows; None if it shows none.
+
+    ``state`` is what this returned for the message before; ``who`` is the client that sent or got it.
+    """
+    if "board" in fields:
+        return None, partial(board_svg, fields["board"], turn=who)
+    return None, None
 
 
 def result_lines(result: Any) -> list[str]:
@@ -177,8 +188,8 @@ def _told(told: Any) -> str:
     return f"{text} and wins" if build is None else f"{text} and builds {_way(build)}"
 
 
-def _asked(holes: Mapping[str, Any], text: str) -> str:
-    return f"legal? {text}" if holes.get("check") else text
+def _asked(fields: Mapping[str, Any], text: str) -> str:
+    return f"legal? {text}" if fields.get("check") else text
 
 
 def _way(direction: Any) -> str:

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from rules.trains_map import Atlas, Connection, MapError, read_map
 from rules.views.trains_svg import map_svg
 
-__all__ = ["EXPLANATION", "map_svg", "map_text", "result_lines", "shown"]
+__all__ = ["EXPLANATION", "map_svg", "map_text", "pictured", "result_lines", "shown"]
 
 COLUMNS, ROWS = 100, 28  # Characters of the map in text.
 EXPLANATION = """\
@@ -72,27 +73,46 @@ def _told(one: Connection, holder: str | None) -> str:
     return f"{one[2]} {one[3]}" + (f" ({in_line(holder)})" if holder is not None else "")
 
 
-def shown(message: str, holes: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str | None:
+def shown(message: str, fields: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str | None:
     """Return what someone who watches should see of a message, or None for nothing.
 
-    ``holes`` are the message's, by name. What sets a game up shows the map; the rest is a line.
+    ``fields`` are the message's, by name. What sets a game up shows the map; the rest is a line.
     """
-    holes = dict(holes)
+    fields = dict(fields)
     match message:
         case "name":
-            return f"signs up as {in_line(holes['name'])}"
+            return f"signs up as {in_line(fields['name'])}"
         case "map":
-            return f"brings a map along, {_size(holes['map'])}"
+            return f"brings a map along, {_size(fields['map'])}"
         case "setup":
-            return _drawn(holes["map"])
+            return _drawn(fields["map"])
         case "returned":
-            return f"returns {', '.join(' to '.join(map(in_line, pair)) for pair in holes['unwanted'])}"
+            return f"returns {', '.join(' to '.join(map(in_line, pair)) for pair in fields['unwanted'])}"
         case "connection":
-            city, other, colour, length = holes["connection"]
+            city, other, colour, length = fields["connection"]
             return f"takes {in_line(city)} - {in_line(other)}, {colour} {length}"
         case "more_cards":
             return "asks for cards"
     return None
+
+
+def pictured(state: Any, who: str, message: str, fields: Mapping[str, Any]) -> tuple[Any, Callable[[], str] | None]:
+    """Return what is known after a message, and how to draw the map that it changes; None if it changes none.
+
+    ``state`` is what this returned for the message before, None at first: the map, and whose which connections are.
+    ``who`` is the name of the client that sent or got it.
+    """
+    atlas: Any = None
+    owned: dict[str, tuple[Any, ...]] = {}
+    if state is not None:
+        atlas, owned = state
+    if message == "setup":
+        atlas, owned = fields["map"], {**owned, who: ()} if fields["map"] == atlas else {who: ()}
+    elif message == "connection" and atlas is not None:
+        owned = {**owned, who: (*owned.get(who, ()), tuple(fields["connection"]))}
+    else:
+        return (atlas, owned), None
+    return (atlas, owned), partial(map_svg, atlas, owned=owned)
 
 
 def result_lines(result: Any) -> list[str]:

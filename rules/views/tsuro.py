@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from rules.tsuro_board import SIDE, BoardError, facing, port_of, read_board, tile_text
 from rules.views.tsuro_svg import board_svg
 
-__all__ = ["EXPLANATION", "board_svg", "board_text", "result_lines", "shown"]
+__all__ = ["EXPLANATION", "board_svg", "board_text", "pictured", "result_lines", "shown"]
 
 # Black and blue would share a letter; printers call black K.
 LETTERS = {"white": "W", "black": "K", "red": "R", "green": "G", "blue": "B"}
@@ -80,28 +81,53 @@ def _cell(laid: bool, marks: Sequence[str]) -> str:
     return f"{letters:^3}" if len(letters) <= 3 else f"{letters[:2]}+"
 
 
-def shown(message: str, holes: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str | None:
+def shown(message: str, fields: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str | None:
     """Return what someone who watches should see of a message, or None for nothing.
 
-    ``holes`` are the message's, by name. Requests and the end show the board; a placement is one line.
+    ``fields`` are the message's, by name. Requests and the end show the board; a placement is one line.
     """
-    holes = dict(holes)
+    fields = dict(fields)
     match message:
         case "TOKEN":
-            return f"the token is {holes['token']}"
+            return f"the token is {fields['token']}"
         case "INIT_PLACE":
-            where = f"{holes['port']} of {holes['x']},{holes['y']}"
-            return f"{holes['token']} begins at {where} with {tile_text(holes['tile'])}"
+            where = f"{fields['port']} of {fields['x']},{fields['y']}"
+            return f"{fields['token']} begins at {where} with {tile_text(fields['tile'])}"
         case "INTER_PLACE":
-            return f"{tile_text(holes['tile'])} is laid at {holes['x']},{holes['y']}"
+            return f"{tile_text(fields['tile'])} is laid at {fields['x']},{fields['y']}"
         case "INIT_REQ" | "INTER_REQ":
-            hand = holes["hand"] if message == "INIT_REQ" else holes["tiles"]
+            hand = fields["hand"] if message == "INIT_REQ" else fields["tiles"]
             offered = ", ".join(f"{number}: {tile_text(tile)}" for number, tile in enumerate(hand, 1))
-            return f"{_drawn(holes['board'])}\n  tiles {offered}"
+            return f"{_drawn(fields['board'])}\n  tiles {offered}"
         case "ENDED":
-            lines = _rank_lines(holes["winners"], holes["losers"])
-            return "\n".join([_drawn(holes["board"]), *(f"  {line}" for line in lines)])
+            lines = _rank_lines(fields["winners"], fields["losers"])
+            return "\n".join([_drawn(fields["board"]), *(f"  {line}" for line in lines)])
     return None
+
+
+def pictured(state: Any, who: str, message: str, fields: Mapping[str, Any]) -> tuple[Any, Callable[[], str] | None]:
+    """Return what is known after a message, and how to draw the board that it shows; None if it shows none.
+
+    ``state`` is what this returned for the message before, None at first; ``who`` is the name of the client that sent
+    or got it.
+    """
+    colours, newest = state or ({}, None)
+    match message:
+        case "TOKEN":
+            return ({**colours, fields["token"]: who}, newest), None
+        case "INIT_PLACE" | "INTER_PLACE":
+            return (colours, (fields["x"], fields["y"])), None
+        case "INIT_REQ" | "INTER_REQ":
+            hand = fields["hand"] if message == "INIT_REQ" else fields["tiles"]
+            turn = next((colour for colour, name in colours.items() if name == who), None)
+            drawing = partial(board_svg, fields["board"], turn=turn, hand=hand, newest=newest, names=colours)
+            return (colours, newest), drawing
+        case "ENDED":
+            drawing = partial(
+                board_svg, fields["board"], names=colours, ranking=fields["winners"], cheaters=fields["losers"]
+            )
+            return (colours, newest), drawing
+    return (colours, newest), None
 
 
 def result_lines(result: Any) -> list[str]:

@@ -13,7 +13,7 @@ from machines.model import Spec
 from machines.problems import SpecError
 from machines.verification.abstract.role_info import is_renamed
 from machines.verification.compatibility import compare, mixed
-from machines.verification.contracts import PromiseError, promises_for
+from machines.verification.contracts import ContractError, contracts_for
 from machines.verification.counterexamples.replay import confirmed
 from machines.verification.verdict import PROVED, REFUTED, Verdict
 from runtime.commands.exit_codes import OK, PROBLEMS, UNDETERMINED, CommandError
@@ -59,12 +59,13 @@ def diff(
     if are_strangers(*specs):
         return _told_strangers(*specs, json=json)
     try:
-        promises = {name: one for spec in specs for name, one in promises_for(spec, rules_modules(spec, rules)).items()}
-    except PromiseError as error:
+        of_each = (contracts_for(spec, rules_modules(spec, rules)) for spec in specs)
+        contracts = {name: one for found in of_each for name, one in found.items()}
+    except ContractError as error:
         raise CommandError(str(error)) from None
     with seldom_collected():
         found = compare(
-            specs[0], specs[1], promises, clients=range(1, bounds.clients + 1), queue=bounds.queue, most=bounds.limit
+            specs[0], specs[1], contracts, clients=range(1, bounds.clients + 1), queue=bounds.queue, most=bounds.limit
         )
     found = replace(
         found,

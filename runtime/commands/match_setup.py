@@ -65,7 +65,7 @@ def cast(
 
     Raises:
         CommandError: the spec has no role for players or none that takes them in, or does not play with so many.
-        PlayerKindError: there is no such player.
+        UnknownPlayerError: there is no such player.
     """
     listeners = spec.listeners()
     connecting = tuple(name for name in spec.connects if name not in listeners)
@@ -235,7 +235,7 @@ def _number(spec: Spec, expression: Expression) -> int | None:
 def names(spec: Spec, client: Role, count: int) -> list[str]:
     """Return names for players: player1, player2, …; playera, playerb, … if the spec wants letters alone.
 
-    What it wants are the types of the holes in which the client sends ``my.name``.
+    What it wants are the types of the fields in which the client sends ``my.name``.
     """
     shapes = [compile_type(wanted, spec.types) for wanted in _name_types(spec, client)]
 
@@ -278,27 +278,27 @@ def check_name(name: str, spec: Spec, client: Role) -> None:
             if isinstance(step, Let):
                 for binding in step.bindings:
                     (aliases.add if _is_my_name(binding.value, aliases) else aliases.discard)(binding.target)
-            for message, hole_type in _name_holes(spec, step, aliases):
+            for message, field_type in _name_fields(spec, step, aliases):
                 try:
-                    compile_type(hole_type, spec.types).freeze(name)
+                    compile_type(field_type, spec.types).freeze(name)
                 except Mismatch as error:
                     raise CommandError(f"--name {name!r} does not fit {message}: {error}") from None
 
 
 def _name_types(spec: Spec, client: Role) -> Iterator[Type]:
     aliases = {binding.target for binding in _parts(client, Binding) if _is_my_name(binding.value, frozenset())}
-    for _, hole_type in _name_holes(spec, client, aliases):
-        yield hole_type
+    for _, field_type in _name_fields(spec, client, aliases):
+        yield field_type
 
 
-def _name_holes(spec: Spec, part: Role | Step, aliases: set[str]) -> Iterator[tuple[str, Type]]:
-    """Yield the messages in which a part sends its client's name, or what has it, and the type of the hole."""
+def _name_fields(spec: Spec, part: Role | Step, aliases: set[str]) -> Iterator[tuple[str, Type]]:
+    """Yield the messages in which a part sends its client's name, or what has it, and the type of the field."""
     for send in _parts(part, Send):
         for call in send.messages:
             if call.path in spec.messages:
-                for hole, argument in zip(spec.messages[call.path].holes, call.arguments or (), strict=False):
+                for field, argument in zip(spec.messages[call.path].fields, call.arguments or (), strict=False):
                     if _is_my_name(argument, aliases):
-                        yield call.path, hole.type
+                        yield call.path, field.type
 
 
 def _is_my_name(expression: Expression, aliases: frozenset[str] | set[str]) -> bool:

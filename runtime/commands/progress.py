@@ -72,8 +72,8 @@ class Progress:
     def __call__(self, effect: Effect) -> None:
         """Show an effect, if there is something to see in it."""
         match effect:
-            case Received(peer, message, holes):
-                self._say(f"{self._who(peer)}: {self._shown(message, holes) or _brief(message, holes)}")
+            case Received(peer, message, fields):
+                self._say(f"{self._who(peer)}: {self._shown(message, fields) or _brief(message, fields)}")
             case Send(_, data, message) if self._views:
                 read = self._read(message, data)
                 text = self._shown(message, read) if read is not None else None
@@ -108,15 +108,15 @@ class Progress:
 
             self._live.update(Text(escape_control_characters("\n".join([self._board, "", *self._lines])).strip("\n")))
 
-    def _shown(self, message: str, holes: Mapping[str, Any]) -> str | None:
+    def _shown(self, message: str, fields: Mapping[str, Any]) -> str | None:
         for shown in self._views:
-            text: str | None = shown(message, holes)
+            text: str | None = shown(message, fields)
             if text is not None:
                 return text
         return None
 
     def _read(self, message: str, data: bytes) -> dict[str, Any] | None:
-        """Return the holes of a message that was sent."""
+        """Return the fields of a message that was sent."""
         if message not in self._shapes:
             self._shapes[message] = compile_message(self._spec.messages[message], self._spec.types)
         framer = make_framer(self._spec.wire)
@@ -126,10 +126,10 @@ class Progress:
             values = self._shapes[message].read(self._codec.decode(raw)) if raw is not None else None
         except Malformed:  # a text that its own framing cannot hold
             return None
-        return dict(zip(self._shapes[message].holes, values, strict=True)) if values is not None else None
+        return dict(zip(self._shapes[message].fields, values, strict=True)) if values is not None else None
 
 
-def _brief(message: str, holes: Mapping[str, Any]) -> str:
-    told = " ".join(f"{name} {msgspec.json.encode(plain(value)).decode()}" for name, value in holes.items())
+def _brief(message: str, fields: Mapping[str, Any]) -> str:
+    told = " ".join(f"{name} {msgspec.json.encode(plain(value)).decode()}" for name, value in fields.items())
     text = f"{message} {told}".rstrip()
     return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 3] + "..."

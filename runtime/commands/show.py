@@ -206,7 +206,7 @@ def _message(spec: Spec, message: Message) -> dict[str, Any]:
         "name": message.name,
         "from": ", ".join(message.senders),
         "to": ", ".join(to),
-        "holes": list(shape.holes),
+        "holes": list(shape.fields),
         "body": body_text(message.body, spec),
         "example": msgspec.json.encode(plain(shape.example())).decode(),
         "schema": shape.json_schema(),

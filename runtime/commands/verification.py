@@ -15,7 +15,7 @@ from machines.loader import rules_modules
 from machines.model import Spec
 from machines.problems import Problem
 from machines.verification import verify as exploring
-from machines.verification.contracts import PromiseError, promises_for
+from machines.verification.contracts import ContractError, contracts_for
 from machines.verification.verdict import Finding, TraceStep, Verdict
 from runtime.commands.exit_codes import CommandError
 
@@ -81,16 +81,16 @@ def explored(spec: Spec, rules: list[str], bounds: Bounds) -> Verdict:
     """Return the verdict on a spec without problems.
 
     Raises:
-        CommandError: a module of its rules promises what is no promise.
+        CommandError: a module of its rules promises what is no contract.
     """
     modules = rules_modules(spec, rules)
     try:
-        promises = promises_for(spec, modules)
-    except PromiseError as error:
+        contracts = contracts_for(spec, modules)
+    except ContractError as error:
         raise CommandError(str(error)) from None
     with seldom_collected():
         found = exploring.verify(
-            spec, promises, clients=range(1, bounds.clients + 1), queue=bounds.queue, most=bounds.limit
+            spec, contracts, clients=range(1, bounds.clients + 1), queue=bounds.queue, most=bounds.limit
         )
     if not found.findings:
         return found
@@ -103,7 +103,7 @@ def shown_runs(spec: Spec, rules: list[str], problems: list[Problem], bounds: Bo
     """Return runs that show the problems of one role: of each, or of the first of each code.
 
     Raises:
-        CommandError: a module of its rules promises what is no promise.
+        CommandError: a module of its rules promises what is no contract.
     """
     from machines.verification.counterexamples import witness
 
@@ -118,13 +118,13 @@ def shown_runs(spec: Spec, rules: list[str], problems: list[Problem], bounds: Bo
         return witness.Witnesses({})
     modules = rules_modules(spec, rules)
     try:
-        promises = promises_for(spec, modules)
-    except PromiseError as error:
+        contracts = contracts_for(spec, modules)
+    except ContractError as error:
         raise CommandError(str(error)) from None
     most = min(bounds.limit, witness.CONFIGURATIONS_MAX)
     with seldom_collected():
         found = witness.find_witnesses(
-            spec, promises, chosen, beside=problems, clients=range(1, bounds.clients + 1), most=most
+            spec, contracts, chosen, beside=problems, clients=range(1, bounds.clients + 1), most=most
         )
         return witness.replay(found, spec, modules, decider(spec), problems)
 

@@ -25,7 +25,7 @@ class Player(Protocol):
     async def decide(
         self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
     ) -> Any:
-        """Return an answer: ``(message, {hole: value})``, a JSON body, or one of the misdeeds below.
+        """Return an answer: ``(message, {field: value})``, a JSON body, or one of the misdeeds below.
 
         ``arguments`` are the question's (name, value) pairs, ``messages`` the names that may answer it, ``seconds``
         how long it may take (None: no limit). Cancelled when the time is up or a message overtakes the question.
@@ -35,8 +35,8 @@ class Player(Protocol):
         """
         ...
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
-        """Take note of a message the client received; ``holes`` by name. Returns at once."""
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
+        """Take note of a message the client received; ``fields`` by name. Returns at once."""
         ...
 
 

@@ -19,7 +19,7 @@ class ExamplePlayer:
     async def decide(
         self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
     ) -> Any:
-        """Return the example of the first of ``messages``; a hole named like an argument takes that value."""
+        """Return the example of the first of ``messages``; a field named like an argument takes that value."""
         name = messages[0]
         if name not in self._shapes:
             self._shapes[name] = compile_message(self._spec.messages[name], self._spec.types)
@@ -27,7 +27,7 @@ class ExamplePlayer:
         read = shape.read(shape.example())
         assert read is not None, f"the example of {name} does not fit {name}"
         given = dict(arguments)
-        return name, {hole: given.get(hole, value) for hole, value in zip(shape.holes, read, strict=True)}
+        return name, {field: given.get(field, value) for field, value in zip(shape.fields, read, strict=True)}
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Nothing is noted."""

@@ -33,7 +33,7 @@ class SilentPlayer:
         """Wait until cancelled."""
         await anyio.sleep_forever()
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Nothing is noted."""
 
 
@@ -49,7 +49,7 @@ class FaultyPlayer:
         """Return the misdeed."""
         return self.misdeed
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Nothing is noted."""
 
 
@@ -71,7 +71,7 @@ class MalformedPlayer:
         whole = next((frame for frame in frames if not opens_with_pattern(frame)), None)
         return RawAnswer(NO_TEXT + end if whole is None else b"".join(garbled(whole, end)))
 
-    def heard(self, message: str, holes: dict[str, object]) -> None:
+    def heard(self, message: str, fields: dict[str, object]) -> None:
         """Nothing is noted."""
 
 

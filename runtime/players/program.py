@@ -111,9 +111,9 @@ class SubprocessPlayer:
                 await self.complained.wait()
             raise DecisionError(f"{error}{self._last_words(COMPLAINTS_SHOWN)}") from None
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Write the news; dropped with a line in the log if the program does not read."""
-        self._tell({"heard": message, "holes": {name: plain(value) for name, value in holes.items()}})
+        self._tell({"heard": message, "holes": {name: plain(value) for name, value in fields.items()}})
 
     def _tell(self, value: object) -> bool:
         try:
@@ -184,7 +184,7 @@ def program_words(command: str) -> list[str]:
     """Return the words of a command line, cut as a POSIX shell would, without running one.
 
     Raises:
-        PlayerKindError: there are none, or a quote is left open.
+        UnknownPlayerError: there are none, or a quote is left open.
     """
     try:
         words = shlex.split(command)
@@ -200,7 +200,7 @@ async def open_program(command: str, name: str) -> AsyncIterator[SubprocessPlaye
     """Start a program as a player called ``name``; its process group is killed when the block is left.
 
     Raises:
-        PlayerKindError: the command cannot be started.
+        UnknownPlayerError: the command cannot be started.
     """
     words = program_words(command)
     try:

@@ -36,9 +36,9 @@ TRIES = 20  # A text may hold what ends it in its message; then other values are
 
 
 class RandomPlayer:
-    """Answers with any of the messages that may answer, and any values that fit its holes.
+    """Answers with any of the messages that may answer, and any values that fit its fields.
 
-    A hole named like an argument of the question takes that value every other time, if it fits: what a player is told
+    A field named like an argument of the question takes that value every other time, if it fits: what a player is told
     is often what it has to say. The same seed and the same questions give the same answers.
     """
 
@@ -50,39 +50,39 @@ class RandomPlayer:
     async def decide(
         self, question: str, arguments: tuple[tuple[str, Any], ...], messages: tuple[str, ...], seconds: float | None
     ) -> Any:
-        """Return ``(message, {hole: value})``; the message's example if nothing else can be written."""
+        """Return ``(message, {field: value})``; the message's example if nothing else can be written."""
         return self.drawn(self._chance.choice(messages), dict(arguments))
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Nothing is noted."""
 
     def drawn(self, name: str, given: Mapping[str, Any]) -> Any:
-        """Return an answer with a message; its holes may take values that are ``given`` by their names."""
+        """Return an answer with a message; its fields may take values that are ``given`` by their names."""
         if name not in self._shapes:
             self._shapes[name] = compile_message(self._spec.messages[name], self._spec.types)
         shape = self._shapes[name]
         for _ in range(TRIES):
-            drawn = {hole.name: self._hole(hole, given) for hole in self._spec.messages[name].holes}
+            drawn = {field.name: self._field(field, given) for field in self._spec.messages[name].fields}
             try:
-                shape.build([drawn[hole] for hole in shape.holes])
+                shape.build([drawn[field] for field in shape.fields])
             except Mismatch:
                 continue
             return name, drawn
-        return shape.example() if not shape.holes else (name, self._example(shape))
+        return shape.example() if not shape.fields else (name, self._example(shape))
 
     def _example(self, shape: MessageCodec) -> dict[str, Any]:
         read = shape.read(shape.example())
         assert read is not None, f"the example of {shape.name} does not fit {shape.name}"
-        return dict(zip(shape.holes, read, strict=True))
+        return dict(zip(shape.fields, read, strict=True))
 
-    def _hole(self, hole: Field, given: Mapping[str, Any]) -> Any:
-        if hole.name in given and self._heads():
-            told = compile_type(hole.type, self._spec.types).take(given[hole.name])
+    def _field(self, field: Field, given: Mapping[str, Any]) -> Any:
+        if field.name in given and self._heads():
+            told = compile_type(field.type, self._spec.types).take(given[field.name])
             if told is not NO_MATCH:
                 return told
-        if hole.optional and self._heads():
-            return hole.default
-        return self.value(hole.type)
+        if field.optional and self._heads():
+            return field.default
+        return self.value(field.type)
 
     def _heads(self) -> bool:
         return self._chance.random() < 0.5

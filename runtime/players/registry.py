@@ -65,7 +65,7 @@ async def open_player(
     ``terminal`` is where a ``human`` is asked; the process's own if None.
 
     Raises:
-        PlayerKindError: there is no such kind, class or program, or it cannot be made.
+        UnknownPlayerError: there is no such kind, class or program, or it cannot be made.
     """
     if kind.startswith("exec:"):
         async with open_program(kind.removeprefix("exec:"), name) as program:
@@ -104,7 +104,7 @@ def _generic(kind: str, spec: Spec, seed: int) -> Player:
 
 
 def check_kind(kind: str, spec: Spec) -> None:
-    """Raise PlayerKindError if ``open_player`` would not know the kind; starts and makes nothing."""
+    """Raise UnknownPlayerError if ``open_player`` would not know the kind; starts and makes nothing."""
     if kind.startswith("exec:"):
         program_words(kind.removeprefix("exec:"))
     elif kind != "human":

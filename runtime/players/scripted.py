@@ -2,8 +2,8 @@
 
 ``QUESTION=JSON`` gives the message as it stands on the wire; ``QUESTION=@FILE`` has it in a file, JSON or YAML by its
 name. They are held against the messages that may answer, and against what the game itself says of them: a module of
-``rules.players`` may have ``CHECKS``, by question a function that raises ValueError: of the message's holes, and of how
-many will play, None if nobody knows.
+``rules.players`` may have ``CHECKS``, by question a function that raises ValueError: of the message's fields, and of
+how many will play, None if nobody knows.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class GivenAnswers:
             return self._answers[question]
         return await self._player.decide(question, arguments, messages, seconds)
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         """See `Player.heard`."""
-        self._player.heard(message, holes)
+        self._player.heard(message, fields)
 
 
 def answers_of(given: Sequence[str], spec: Spec, roles: Sequence[str], players: int | None = None) -> dict[str, Any]:
@@ -114,9 +114,9 @@ def _check(spec: Spec, question: str, names: Sequence[str], body: Any, players: 
     """Make sure that a body is a message that may answer a question, and one that the game has nothing against."""
     shapes = [compile_message(spec.messages[name], spec.types) for name in names]
     for shape in shapes:
-        holes = shape.read(body)
-        if holes is not None:
-            _check_by_game(spec, question, dict(zip(shape.holes, holes, strict=True)), players)
+        fields = shape.read(body)
+        if fields is not None:
+            _check_by_game(spec, question, dict(zip(shape.fields, fields, strict=True)), players)
             return
     raise AnswerError("; ".join(f"it is no {shape.name}: {_why_not(shape, body)}" for shape in shapes))
 
@@ -128,8 +128,8 @@ def _why_not(shape: MessageCodec, body: Any) -> str:
         return "it has a value that is none of JSON"
 
 
-def _check_by_game(spec: Spec, question: str, holes: Mapping[str, Any], players: int | None) -> None:
+def _check_by_game(spec: Spec, question: str, fields: Mapping[str, Any], players: int | None) -> None:
     for module in companions(spec, "players"):
         check = getattr(module, "CHECKS", {}).get(question)
         if check is not None:
-            check(holes, players)
+            check(fields, players)

@@ -1,8 +1,8 @@
 """A player that is a strategy: a class of a spec's game, or of one's own.
 
 A strategy is a class made with ``(name, seed)``. It has a method for each question, called with the question's values
-in order, in a worker thread; it returns ``(message, {hole: value})`` or the message's JSON body. If it has a method
-``heard(message, holes)``, it is told every message the client received, in order, never beside a question. If it has a
+in order, in a worker thread; it returns ``(message, {field: value})`` or the message's JSON body. If it has a method
+``heard(message, fields)``, it is told every message the client received, in order, never beside a question. If it has a
 method ``late()``, a clock stands in that place during each question: it says when to decide with what is known by then.
 One that returns ``...`` never answers that question.
 """
@@ -81,10 +81,10 @@ class StrategyPlayer:
             await anyio.sleep_forever()
         return answer
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Keep the news for the strategy's next call."""
         if self._wants_news:
-            self._news.append((message, holes))
+            self._news.append((message, fields))
 
     async def say_farewell(self) -> None:
         """Hand over the news that no question followed; not for longer than FAREWELL_SECONDS_MAX."""
@@ -108,8 +108,8 @@ class StrategyPlayer:
 
     def _catch_up(self, news: list[tuple[str, dict[str, Any]]]) -> None:
         with self._turn:
-            for message, holes in news:
-                self._strategy.heard(message, holes)  # type: ignore[attr-defined]
+            for message, fields in news:
+                self._strategy.heard(message, fields)  # type: ignore[attr-defined]
 
     def _catch_up_and_call(
         self, news: list[tuple[str, dict[str, Any]]], clock: _Clock, method: Callable[..., Any], values: list[Any]
@@ -117,8 +117,8 @@ class StrategyPlayer:
         with self._turn:
             if self._wants_clock:
                 self._strategy.late = clock  # type: ignore[attr-defined]
-            for message, holes in news:
-                self._strategy.heard(message, holes)  # type: ignore[attr-defined]
+            for message, fields in news:
+                self._strategy.heard(message, fields)  # type: ignore[attr-defined]
             answer = method(*values)
         if inspect.iscoroutine(answer):
             answer.close()

@@ -1,8 +1,8 @@
 """A player that is a person at the terminal.
 
-If the spec's game has a view (``rules.views.<module>.shown(message, holes)``) the person sees what comes as the game
+If the spec's game has a view (``rules.views.<module>.shown(message, fields)``) the person sees what comes as the game
 shows it, and if it can list the legal answers (``rules.players.<module>.choices(question, arguments)``) they are
-explained, in pages, narrowed by words, and picked by number. Without those the person fills in the holes of a message
+explained, in pages, narrowed by words, and picked by number. Without those the person fills in the fields of a message
 one by one, each with its type explained, checked, and asked for again. What a person must know of the game before the
 first question (``rules.views.<module>.EXPLANATION``) is said once, and again for ``help``.
 """
@@ -203,11 +203,11 @@ class TerminalPlayer:
                 self._overtaken = question
                 raise
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Show what came; the board where the game has a view of it."""
         self._tell_overtaken()
-        if not self._show(message, holes):
-            told = ", ".join(f"{name} {_brief(value)}" for name, value in holes.items())
+        if not self._show(message, fields):
+            told = ", ".join(f"{name} {_brief(value)}" for name, value in fields.items())
             self._say(f"{self._name} is told {message}{': ' + told if told else ''}\n")
 
     def _tell_overtaken(self) -> None:
@@ -218,9 +218,9 @@ class TerminalPlayer:
     def _say(self, text: str) -> None:
         self._terminal.write(text)
 
-    def _show(self, message: str, holes: dict[str, Any]) -> bool:
+    def _show(self, message: str, fields: dict[str, Any]) -> bool:
         for shown in self._views:
-            text = shown(message, holes)
+            text = shown(message, fields)
             if text:
                 self._say(text.rstrip("\n") + "\n")
                 return True
@@ -274,7 +274,7 @@ class TerminalPlayer:
         return word == "help"
 
     async def _fill_in(self, arguments: Arguments, messages: tuple[str, ...]) -> Any:
-        """Have a message chosen and its holes filled in."""
+        """Have a message chosen and its fields filled in."""
         for name, value in arguments:
             self._say(f"  {name}: {_brief(value)}\n")
         name = messages[0]
@@ -284,24 +284,24 @@ class TerminalPlayer:
         shape = compile_message(message, self._spec.types)
         given = dict(arguments)
         while True:
-            holes = {hole.name: await self._fill(hole, given) for hole in message.holes}
+            fields = {field.name: await self._fill(field, given) for field in message.fields}
             try:
-                shape.build([holes[hole] for hole in shape.holes])
-            except Mismatch as mismatch:  # each fits its hole, but a text may hold what ends it in the message
+                shape.build([fields[field] for field in shape.fields])
+            except Mismatch as mismatch:  # each fits its field, but a text may hold what ends it in the message
                 self._say(f"{name} cannot be written so: {mismatch}\n")
             else:
-                return name, holes
+                return name, fields
 
-    async def _fill(self, hole: Field, given: dict[str, Any]) -> Any:
+    async def _fill(self, field: Field, given: dict[str, Any]) -> Any:
         types = self._spec.types
         # A declared type is explained by what it stands for, not by its name.
-        wanted = types[hole.type.name].type if isinstance(hole.type, Named) else hole.type
+        wanted = types[field.type.name].type if isinstance(field.type, Named) else field.type
         shape = compile_type(wanted, types)
-        offered = [given[hole.name]] if hole.name in given else [hole.default] if hole.optional else []
+        offered = [given[field.name]] if field.name in given else [field.default] if field.optional else []
         enter = f" [Enter: {_brief(offered[0])}]" if offered else ""
         texts_first = isinstance(wanted, Pattern) or wanted == Scalar("string")
         while True:
-            self._say(f"{hole.name}, {shape.describe()}{enter}: ")
+            self._say(f"{field.name}, {shape.describe()}{enter}: ")
             text = await self._terminal.line()
             if offered and not text.strip():
                 return offered[0]

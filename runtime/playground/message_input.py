@@ -1,4 +1,4 @@
-"""What a person writes of a message: its holes by name, the rest filled from the types.
+"""What a person writes of a message: its fields by name, the rest filled from the types.
 
     TAKE count=2        SAY line="good morning"        MOVE square=[3, 4] swap=true
 
@@ -119,57 +119,57 @@ class Filler:
             self._shapes[name] = compile_message(self.message(name), self._spec.types)
         return self._shapes[name]
 
-    def hole(self, message: str, hole: str) -> Shape:
-        """Return what may stand in a hole of a message."""
-        wanted = next(found for found in self.message(message).holes if found.name == hole)
+    def field(self, message: str, field: str) -> Shape:
+        """Return what may stand in a field of a message."""
+        wanted = next(found for found in self.message(message).fields if found.name == field)
         return compile_type(wanted.type, self._spec.types)
 
-    def explained(self, message: str, hole: str) -> str:
-        """Return what may stand in a hole, for people; a declared type by what it stands for, not by its name."""
-        wanted = next(found.type for found in self.message(message).holes if found.name == hole)
+    def explained(self, message: str, field: str) -> str:
+        """Return what may stand in a field, for people; a declared type by what it stands for, not by its name."""
+        wanted = next(found.type for found in self.message(message).fields if found.name == field)
         types = self._spec.types
         return compile_type(types[wanted.name].type if isinstance(wanted, Named) else wanted, types).describe()
 
     def examples(self, name: str, told: Mapping[str, Any] = {}) -> dict[str, Any]:
-        """Return a value for each hole: what was ``told`` under its name, if that fits; its default; an example."""
+        """Return a value for each field: what was ``told`` under its name, if that fits; its default; an example."""
         found: dict[str, Any] = {}
-        for hole in self.message(name).holes:
-            shape = self.hole(name, hole.name)
-            taken = shape.take(told[hole.name]) if hole.name in told else NO_MATCH
-            found[hole.name] = taken if taken is not NO_MATCH else hole.default if hole.optional else shape.example()
+        for field in self.message(name).fields:
+            shape = self.field(name, field.name)
+            taken = shape.take(told[field.name]) if field.name in told else NO_MATCH
+            found[field.name] = taken if taken is not NO_MATCH else field.default if field.optional else shape.example()
         return found
 
     def line(self, name: str, told: Mapping[str, Any] = {}) -> str:
         """Return a message with its examples as a person would write it."""
-        return " ".join([name, *(f"{hole}={written(value)}" for hole, value in self.examples(name, told).items())])
+        return " ".join([name, *(f"{field}={written(value)}" for field, value in self.examples(name, told).items())])
 
     def fill(self, name: str, given: Mapping[str, Any], told: Mapping[str, Any] = {}) -> dict[str, Any]:
-        """Return a value for each hole: those given, the others as in ``examples``; all of them fit.
+        """Return a value for each field: those given, the others as in ``examples``; all of them fit.
 
         Raises:
-            ChoiceError: there is no such message or hole, or a value does not fit.
+            ChoiceError: there is no such message or field, or a value does not fit.
         """
         found = self.examples(name, told)
-        for hole, value in given.items():
-            if hole not in found:
-                holes = near(hole, found) or f"it has {', '.join(found) or 'no holes'}"
-                raise ChoiceError(f"{name} has no hole {hole!r}: {holes}")
-            found[hole] = self.fit(name, hole, value)
+        for field, value in given.items():
+            if field not in found:
+                fields = near(field, found) or f"it has {', '.join(found) or 'no fields'}"
+                raise ChoiceError(f"{name} has no field {field!r}: {fields}")
+            found[field] = self.fit(name, field, value)
         shape = self.shape(name)
         try:
-            shape.build([found[hole] for hole in shape.holes])
-        except Mismatch as error:  # each fits its hole, but a text may hold what ends it in the message
+            shape.build([found[field] for field in shape.fields])
+        except Mismatch as error:  # each fits its field, but a text may hold what ends it in the message
             raise ChoiceError(f"{name} cannot be written so: {error}") from None
         return found
 
-    def fit(self, name: str, hole: str, value: Any) -> Any:
-        """Return a value as the hole of a message takes it; a number for a text is read as that text.
+    def fit(self, name: str, field: str, value: Any) -> Any:
+        """Return a value as the field of a message takes it; a number for a text is read as that text.
 
         Raises:
             ChoiceError: it does not fit.
         """
-        shape = self.hole(name, hole)
-        wanted = next(found.type for found in self.message(name).holes if found.name == hole)
+        shape = self.field(name, field)
+        wanted = next(found.type for found in self.message(name).fields if found.name == field)
         if isinstance(wanted, Named):
             wanted = self._spec.types[wanted.name].type
         texts = [written(value)] if not isinstance(value, str | tuple | Mapping) else []
@@ -181,4 +181,4 @@ class Filler:
                 return shape.freeze(reading)
             except Mismatch as error:
                 mismatch = mismatch or error
-        raise ChoiceError(f"{hole} of {name}: {mismatch}")
+        raise ChoiceError(f"{field} of {name}: {mismatch}")

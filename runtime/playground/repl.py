@@ -2,7 +2,7 @@
 
 connect player ann              start a client of the spec
 hand player bob                 connect a client that is played by hand
-answer ann TAKE count=2         answer what the player of ann is asked; holes left out have an example
+answer ann TAKE count=2         answer what the player of ann is asked; fields left out have an example
 fail ann                        let the player of ann fail to answer
 say bob TAKE count=2            put a message on bob's connection; with several: say host to bob OVER …
 raw bob {"take": 99}            put a text on bob's connection as it stands
@@ -206,22 +206,22 @@ class Repl:
         if words[0] not in ("answer", "say"):
             return line
         at = next(index for index, word in enumerate(words[2:], start=2) if word in self.spec.messages)
-        holes = read_named(" ".join(words[at + 1 :]))
+        fields = read_named(" ".join(words[at + 1 :]))
         if rest.strip():
-            holes |= read_named(rest)
+            fields |= read_named(rest)
         else:
-            for name in holes:
-                holes[name] = self._edited(words[at], name, holes[name])
-        return " ".join([*words[: at + 1], *(f"{name}={written(value)}" for name, value in holes.items())])
+            for name in fields:
+                fields[name] = self._edited(words[at], name, fields[name])
+        return " ".join([*words[: at + 1], *(f"{name}={written(value)}" for name, value in fields.items())])
 
-    def _edited(self, message: str, hole: str, example: Any) -> Any:
+    def _edited(self, message: str, field: str, example: Any) -> Any:
         filler = self.trial.filler
         while True:
-            text = self._line(f"  {hole}, {filler.explained(message, hole)} [Enter: {written(example)}]: ")
+            text = self._line(f"  {field}, {filler.explained(message, field)} [Enter: {written(example)}]: ")
             if not text:
                 return example
             try:
-                return filler.fit(message, hole, value_of(text))
+                return filler.fit(message, field, value_of(text))
             except ChoiceError as error:
                 if text == "undo":
                     raise _Back from None
@@ -354,8 +354,8 @@ def act(trial: ManualRun, line: str) -> None:
             trial.answer(who, message, read_named(more))
         case "say":
             who, to, more = _addressed(rest, "say NAME MESSAGE name=value")
-            message, _, holes = more.partition(" ")
-            trial.say(who, to, message, read_named(holes))
+            message, _, fields = more.partition(" ")
+            trial.say(who, to, message, read_named(fields))
         case "raw":
             trial.raw(*_addressed(rest, "raw NAME TEXT"))
         case "fail" | "lose":

@@ -173,9 +173,9 @@ class ManualRun:
         party, ask = self._question(name)
         if message not in ask.messages:
             raise ChoiceError(f"{message!r} does not answer {ask.question}: {', '.join(ask.messages)} may")
-        holes = self.filler.fill(message, given, dict(ask.arguments))
+        fields = self.filler.fill(message, given, dict(ask.arguments))
         del party.asked[ask.number]
-        self._feed(party, "answer", number=ask.number, value=(message, holes))
+        self._feed(party, "answer", number=ask.number, value=(message, fields))
         self._exchange()
 
     def fail(self, name: str) -> None:
@@ -199,9 +199,9 @@ class ManualRun:
         declared = self.filler.message(message)
         if party.role not in declared.senders:
             raise ChoiceError(f"{message} is sent by {', '.join(declared.senders)}, not by {party.role}")
-        holes = self.filler.fill(message, given)
+        fields = self.filler.fill(message, given)
         shape, codec = self.filler.shape(message), self.program(party.role).codec
-        values = tuple(holes[hole] for hole in shape.holes)
+        values = tuple(fields[field] for field in shape.fields)
         try:
             if message in self.spec.frames:
                 data = codec.packs[message](shape.build(values))
@@ -349,8 +349,8 @@ class ManualRun:
                 case Cancel(number):
                     if party.asked.pop(number, None) is not None:
                         self._say("note", f"{party.name} need not answer any more")
-                case Received(peer, message, holes):
-                    self._say("heard", f"{party.name} hears {message} of {party.met(peer)}{_listed(holes)}")
+                case Received(peer, message, fields):
+                    self._say("heard", f"{party.name} hears {message} of {party.met(peer)}{_listed(fields)}")
                 case Note(level, text, peer):
                     of = f" ({party.met(peer)})" if peer is not None else ""
                     self._say("note" if level in ("debug", "info") else "warning", f"{party.name}: {text}{of}")
@@ -431,8 +431,8 @@ def _deadline(party: ManualParticipant) -> float | None:
     return party.session.deadline if party.session is not None and not party.over else None
 
 
-def _listed(holes: Mapping[str, Any]) -> str:
-    return ": " + _cut(", ".join(f"{name} {written(value)}" for name, value in holes.items())) if holes else ""
+def _listed(fields: Mapping[str, Any]) -> str:
+    return ": " + _cut(", ".join(f"{name} {written(value)}" for name, value in fields.items())) if fields else ""
 
 
 def _cut(text: str) -> str:

@@ -370,11 +370,11 @@ class SessionDriver:
             case Cancel(number):
                 if number in self._questions:
                     self._questions[number].cancel()
-            case Received(_, message, holes):
+            case Received(_, message, fields):
                 self._heard, self.turned_away = True, None
                 if self._player is not None:
                     try:
-                        self._player.heard(message, holes)
+                        self._player.heard(message, fields)
                     except Exception as error:
                         log.warning("%s: the player failed to take note of %s: %s", self.name, message, _said(error))
             case Send() | Ended():

@@ -89,9 +89,9 @@ class Paced:
         await anyio.sleep(self._seconds)
         return await self._player.decide(question, arguments, messages, seconds)
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         """See `Player.heard`."""
-        self._player.heard(message, holes)
+        self._player.heard(message, fields)
 
 
 class _Shared:
@@ -225,7 +225,7 @@ async def play(
     what is waited for when nothing happens for a while.
 
     Raises:
-        PlayerKindError: a player cannot be made.
+        UnknownPlayerError: a player cannot be made.
         NetworkError: loopback TCP does not work here.
     """
     game = _Game(spec, rules, server, client, tells_waits=tells_waits)

@@ -175,15 +175,15 @@ class AnswerCoverage:
             return None
         found: set[str] = set()
         for name in ask.messages:
-            holes = self._spec.messages[name].holes
-            ranges = [self._values(hole.type) if not hole.optional else None for hole in holes]
+            fields = self._spec.messages[name].fields
+            ranges = [self._values(field.type) if not field.optional else None for field in fields]
             size = 1
             for values in ranges:
                 size *= len(values) if values is not None else ANSWERS_MAX + 1
             if size + len(found) > ANSWERS_MAX:
                 return None
             for drawn in product(*(one for one in ranges if one is not None)):
-                found.add(_spelled(name, dict(zip((hole.name for hole in holes), drawn, strict=True))))
+                found.add(_spelled(name, dict(zip((field.name for field in fields), drawn, strict=True))))
         return frozenset(found)
 
     def _values(self, wanted: Type) -> list[Any] | None:
@@ -201,5 +201,5 @@ class AnswerCoverage:
         return None
 
 
-def _spelled(name: str, holes: Mapping[str, Any]) -> str:
-    return repr((name, *sorted(holes.items())))
+def _spelled(name: str, fields: Mapping[str, Any]) -> str:
+    return repr((name, *sorted(fields.items())))

@@ -28,7 +28,7 @@ _SAID: Final[Mapping[Kind, str]] = {
     "babble": "sends nothing but garbage from",
     "ahead": "says at once what comes after",
     "another": "sends {other} instead of",
-    "lie": "lies about {hole} in",
+    "lie": "lies about {field} in",
     "dumb": "never answers",
 }
 
@@ -45,7 +45,7 @@ class InjectedFault:
     seat: int | None
     message: str
     nth: int = 1
-    detail: str = ""  # the hole that is lied about, or the message that is sent instead
+    detail: str = ""  # the field that is lied about, or the message that is sent instead
 
     def is_of(self, role: str, seat: int | None, message: str) -> bool:
         """Whether it is done with a message that an actor is about to send."""
@@ -56,7 +56,7 @@ class InjectedFault:
         return role == self.role and self.seat in (None, seat)
 
     def __str__(self) -> str:
-        what = f"{_SAID[self.kind].format(other=self.detail, hole=self.detail)} {self.message}"
+        what = f"{_SAID[self.kind].format(other=self.detail, field=self.detail)} {self.message}"
         what += " on" if self.kind == "babble" else ""
         return f"{what}, the 2nd time" if self.nth == 2 else what
 
@@ -77,23 +77,23 @@ def done(deed: InjectedFault, speaker: Program, hearer: Program, effect: Send) -
 
 
 def _lie(deed: InjectedFault, speaker: Program, hearer: Program, effect: Send) -> list[Send] | None:
-    holes = _read(speaker, hearer, effect)
-    if holes is None:
+    fields = _read(speaker, hearer, effect)
+    if fields is None:
         return None
     player = RandomPlayer(speaker.spec, deed.nth)
     message = speaker.spec.messages[deed.message]
-    hole = next(hole for hole in message.holes if hole.name == deed.detail)
+    field = next(field for field in message.fields if field.name == deed.detail)
     for _ in range(LIES_MAX):
-        lie = player.value(hole.type)
-        if lie != holes[hole.name]:
-            data = _written(speaker, deed.message, {**holes, hole.name: lie})
+        lie = player.value(field.type)
+        if lie != fields[field.name]:
+            data = _written(speaker, deed.message, {**fields, field.name: lie})
             if data is not None:
                 return [Send(effect.peer, data, deed.message)]
     return None
 
 
 def _read(speaker: Program, hearer: Program, effect: Send) -> dict[str, Any] | None:
-    """Return the holes of a message as the hearer would read them."""
+    """Return the fields of a message as the hearer would read them."""
     framer = hearer.make_framer()
     framer.feed(effect.data)
     frame = hearer.frames.get(effect.message)
@@ -101,19 +101,19 @@ def _read(speaker: Program, hearer: Program, effect: Send) -> dict[str, Any] | N
     raw = raw if raw is not None else framer.finish()  # a number ends only where something follows
     shape = speaker.shapes[effect.message]
     read = shape.read(hearer.codec.decode(raw)) if raw is not None else None
-    return dict(zip(shape.holes, read, strict=True)) if read is not None else None
+    return dict(zip(shape.fields, read, strict=True)) if read is not None else None
 
 
 def _example(program: Program, name: str) -> dict[str, Any]:
     shape = program.shapes[name]
     read = shape.read(shape.example())
     assert read is not None, f"the example of {name} does not fit {name}"
-    return dict(zip(shape.holes, read, strict=True))
+    return dict(zip(shape.fields, read, strict=True))
 
 
-def _written(program: Program, name: str, holes: Mapping[str, Any]) -> bytes | None:
+def _written(program: Program, name: str, fields: Mapping[str, Any]) -> bytes | None:
     shape = program.shapes[name]
-    values = [holes[hole] for hole in shape.holes]
+    values = [fields[field] for field in shape.fields]
     try:
         if name in program.frames:
             return program.codec.packs[name](shape.build(values))
@@ -129,7 +129,7 @@ def deeds_with(message: Message, role: str, seat: int | None, other: str) -> lis
         if kind == "ahead" and seat is None:
             continue  # only of a client it is known what it will say
         details = [""] if kind not in ("another", "lie") else [other] if kind == "another" and other else []
-        details = [hole.name for hole in message.holes] if kind == "lie" else details
+        details = [field.name for field in message.fields] if kind == "lie" else details
         for nth in (1, 2) if kind in AGAIN else (1,):
             found += [InjectedFault(kind, role, seat, message.name, nth, detail) for detail in details]
     return found

@@ -59,15 +59,15 @@ class InstrumentedSession(Session):
         peer: Peer | None,
         reason: str | None = None,
         places: Places = (),
-        holes: tuple[Any, ...] = (),
+        fields: tuple[Any, ...] = (),
     ) -> bool:
         """Do as every session does, and note a fault that is answered."""
         bare = event.removeprefix(layer.prefix)
         if bare not in FAULTS:
-            return super().fire(frame, layer, event, peer, reason, places, holes)
+            return super().fire(frame, layer, event, peer, reason, places, fields)
         answers = self._answers(frame, layer)
         machine, state, own, door = self._about(self.innermost or frame, bare, peer)
-        if not super().fire(frame, layer, event, peer, reason, places, holes):
+        if not super().fire(frame, layer, event, peer, reason, places, fields):
             return False
         choice: Choice | None = getattr(answers, bare[1:]) if answers is not None else None
         place = choice.place if choice is not None else self.place_of(frame)

@@ -46,7 +46,7 @@ Sent = tuple[float, str, str, str]  # (when, to whom, message, a hash of its byt
 class Decider(Protocol):
     """Who decides for an actor."""
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Take note of a message the actor received."""
 
     def decide(self, ask: Ask) -> tuple[Any, bool] | None:
@@ -435,9 +435,9 @@ class Simulation:
                     actor.questions.append(effect)
                 case Cancel(number):
                     actor.questions = [ask for ask in actor.questions if ask.number != number]
-                case Received(_, message, holes):
+                case Received(_, message, fields):
                     if actor.decider is not None:
-                        actor.decider.heard(message, holes)
+                        actor.decider.heard(message, fields)
                 case Ended():
                     actor.questions.clear()
                     self.audience.ended(self, actor, effect)

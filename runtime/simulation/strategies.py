@@ -132,11 +132,11 @@ class FuzzingPlayer(RandomPlayer):
         """Whether there were too many questions."""
         return self._answered > self._most
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Remember what was said, as far as it was free to be anything."""
-        for hole in self._spec.messages[message].holes:
-            if isinstance(self._plain(hole.type), Scalar | Interval | Pattern):
-                self._words.note(holes.get(hole.name))
+        for field in self._spec.messages[message].fields:
+            if isinstance(self._plain(field.type), Scalar | Interval | Pattern):
+                self._words.note(fields.get(field.name))
 
     def _plain(self, wanted: Type) -> Type:
         return self._plain(self._spec.types[wanted.name].type) if isinstance(wanted, Named) else wanted
@@ -153,13 +153,13 @@ class FuzzingPlayer(RandomPlayer):
                 known = [low, high, *[one for one in self._words.known_numbers() if low <= one <= high]]
         return self._chance.choice(known) if known and self._chance.random() < WORDS_SHARE else super().value(wanted)
 
-    def _hole(self, hole: Field, given: Mapping[str, Any]) -> Any:
-        """Return a hole's value: what the question says of it, a word or anything."""
-        if hole.name in given and self._heads():
-            told = compile_type(hole.type, self._spec.types).take(given[hole.name])
+    def _field(self, field: Field, given: Mapping[str, Any]) -> Any:
+        """Return a field's value: what the question says of it, a word or anything."""
+        if field.name in given and self._heads():
+            told = compile_type(field.type, self._spec.types).take(given[field.name])
             if told is not NO_MATCH:
                 return told
-        return super()._hole(hole, {})
+        return super()._field(field, {})
 
 
 def _constants(value: Any) -> Iterator[Any]:
@@ -289,13 +289,13 @@ class Player:
         self._strategies = [_made(cast.kinds[kind], name, seed) for kind in kinds]
         self._curious = curious
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Tell all who may be asked."""
-        self._curious.heard(message, holes)
+        self._curious.heard(message, fields)
         for strategy in self._strategies:
             told = getattr(strategy, "heard", None)
             if callable(told):
-                _or_none(lambda told=told: told(message, holes))
+                _or_none(lambda told=told: told(message, fields))
 
     @property
     def tired(self) -> bool:

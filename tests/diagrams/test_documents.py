@@ -97,7 +97,7 @@ def test_a_document_has_every_machine_message_field_type_and_setting_of_its_spec
 
     for made in (shown, " ".join(Page(rendered(lines)).said)):
         names = [*spec.messages, *spec.types, *spec.settings, *spec.roles]
-        names += [hole.name for message in spec.messages.values() for hole in message.holes]
+        names += [field.name for message in spec.messages.values() for field in message.fields]
         names += [machine for role in spec.roles.values() for machine in role.machines]
         assert [found for found in names if found not in made] == []
     for drawing in album(spec):

@@ -45,7 +45,7 @@ DIRECTIONS = "{Dir: {enum: [North, South], loose: true}, Name: {string: '[a-z]+'
 
 
 @pytest.mark.parametrize(
-    ("body", "holes", "written"),
+    ("body", "fields", "written"),
     [
         (MOVE, (1, 2, 3, 4, 5), ["place", 1, 2, {"tile": 3, "x": 4, "y": 5}]),
         ("$name Name", ("abc",), "abc"),
@@ -76,19 +76,19 @@ DIRECTIONS = "{Dir: {enum: [North, South], loose: true}, Name: {string: '[a-z]+'
         ("[$a any, 1.5, {b: '${c int}!'}]", (Record(z=(1,)), 7), [{"z": [1]}, 1.5, {"b": "7!"}]),
     ],
 )
-def test_a_body_is_written_as_it_stands_and_read_back(body: str, holes: tuple[Any, ...], written: Any) -> None:
+def test_a_body_is_written_as_it_stands_and_read_back(body: str, fields: tuple[Any, ...], written: Any) -> None:
     message = message_of(body, DIRECTIONS)
 
-    built = message.build(holes)
+    built = message.build(fields)
 
     assert wired(built) == written
-    assert same(message.read(wired(built)), holes)
-    assert same(message.read(built), holes)
+    assert same(message.read(wired(built)), fields)
+    assert same(message.read(built), fields)
     assert json.loads(json.dumps(written)) == wired(built)
 
 
 @pytest.mark.parametrize(
-    ("body", "value", "holes"),
+    ("body", "value", "fields"),
     [
         (MOVE, ["place", 1.0, 2, {"y": 5, "tile": 3.0, "x": 4}], (1, 2, 3, 4, 5)),
         (MOVE, ("place", 1, 2, Record(y=5, tile=3, x=4)), (1, 2, 3, 4, 5)),
@@ -137,17 +137,17 @@ def test_a_body_is_written_as_it_stands_and_read_back(body: str, holes: tuple[An
         ("[$x int, '${n Name}.']", [1, "ab."], (1, "ab")),
     ],
 )
-def test_a_value_is_read_only_if_it_is_like_the_body(body: str, value: Any, holes: tuple[Any, ...] | None) -> None:
+def test_a_value_is_read_only_if_it_is_like_the_body(body: str, value: Any, fields: tuple[Any, ...] | None) -> None:
     message = message_of(body, DIRECTIONS)
 
     read = message.read(value)
 
-    assert read is None if holes is None else same(read, holes)
+    assert read is None if fields is None else same(read, fields)
     assert (message.why_not(value) == "it is move") == (read is not None)
 
 
 @pytest.mark.parametrize(
-    ("body", "holes", "text"),
+    ("body", "fields", "text"),
     [
         (MOVE, (1, 2, 3, "4", 5), 'expected int at [3].x, got "4"'),
         (MOVE, (1, 2, True, 4, 5), "expected int at [3].tile, got true"),
@@ -158,20 +158,20 @@ def test_a_value_is_read_only_if_it_is_like_the_body(body: str, value: Any, hole
         ("${x int}5", (15,), 'expected a text without "5" for \'x\', got "15"'),
     ],
 )
-def test_a_value_that_does_not_fit_its_hole_is_not_written(body: str, holes: tuple[Any, ...], text: str) -> None:
+def test_a_value_that_does_not_fit_its_field_is_not_written(body: str, fields: tuple[Any, ...], text: str) -> None:
     message = message_of(body, DIRECTIONS)
 
     with pytest.raises(Mismatch) as caught:
-        message.build(holes)
+        message.build(fields)
 
     assert str(caught.value).startswith(text)
 
 
 @pytest.mark.parametrize("values", [(), (1,), (1, 2, 3, 4, 5, 6)])
 def test_too_few_or_too_many_values_are_refused(values: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="this message has 5 holes"):
+    with pytest.raises(ValueError, match="this message has 5 fields"):
         message_of(MOVE).build(values)
-    with pytest.raises(ValueError, match="this message has 0 holes, but 1 values were given"):
+    with pytest.raises(ValueError, match="this message has 0 fields, but 1 values were given"):
         message_of("started").build((1,))
 
 
@@ -208,7 +208,7 @@ def test_other_bodies_are_read_as_the_same_message_and_never_written() -> None:
     assert message.build((["a"], 1, "x")) == {"Map": ("a",), "rails": 1, "note": "x"}
 
 
-def test_a_text_that_many_holes_could_share_is_read_in_linear_time() -> None:
+def test_a_text_that_many_fields_could_share_is_read_in_linear_time() -> None:
     body = "-".join(f"${{h{n} string}}" for n in range(200))
     message = message_of(body)
 
@@ -273,7 +273,7 @@ nested: st.SearchStrategy[Any] = st.recursive(
 
 
 def body_of(drawn_: Any, names: list[Field], in_key: bool = False) -> Body:
-    """Return the body that a drawn nest stands for; its holes go to ``names``."""
+    """Return the body that a drawn nest stands for; its fields go to ``names``."""
     if isinstance(drawn_, LiteralBody):
         return drawn_
     if isinstance(drawn_, list):
@@ -320,16 +320,16 @@ def test_what_msgspec_reads_is_what_the_exact_reader_reads(message: Message, dat
 
 @drawn
 @given(messages, st.data())
-def test_building_then_reading_gives_the_holes_back(message: Message, data: st.DataObject) -> None:
+def test_building_then_reading_gives_the_fields_back(message: Message, data: st.DataObject) -> None:
     shape = compile_message(message, TYPES)
-    values = [data.draw(values_of(hole.type)) for hole in message.holes]
+    values = [data.draw(values_of(field.type)) for field in message.fields]
 
     built = shape.build(values)
 
     read = shape.read(built)
     assert read is not None
     assert read == shape.read(wired(built))
-    assert read == tuple(compile_type(h.type, TYPES).freeze(v) for h, v in zip(message.holes, values, strict=True))
+    assert read == tuple(compile_type(h.type, TYPES).freeze(v) for h, v in zip(message.fields, values, strict=True))
     assert same(wired(shape.build(read)), wired(built))
 
 
@@ -349,7 +349,7 @@ def test_reading_never_raises_and_agrees_with_why_not_and_the_schema(message: Me
 
 @drawn
 @given(messages)
-def test_the_example_of_a_message_is_read_and_has_its_own_holes(message: Message) -> None:
+def test_the_example_of_a_message_is_read_and_has_its_own_fields(message: Message) -> None:
     shape = compile_message(message, TYPES)
 
     read = shape.read(shape.example())
@@ -359,26 +359,26 @@ def test_the_example_of_a_message_is_read_and_has_its_own_holes(message: Message
     assert all(shape.read(sample) is not None for sample in shape.samples())
 
 
-holes_of_text = st.sampled_from(["string", "int", "number", "bool", "Worker", "Port", "Dir", "Square"])
+fields_of_text = st.sampled_from(["string", "int", "number", "bool", "Worker", "Port", "Dir", "Square"])
 between = st.text(alphabet="ab1-. $T", min_size=1, max_size=3)
 texts = st.tuples(
-    st.just("") | between, st.lists(st.tuples(holes_of_text, between), min_size=1, max_size=3), st.booleans()
+    st.just("") | between, st.lists(st.tuples(fields_of_text, between), min_size=1, max_size=3), st.booleans()
 )
 
 
 @settings(max_examples=200, deadline=None)
 @given(texts, st.data())
 def test_a_text_is_read_as_it_was_written_or_not_written_at_all(drawn_: Any, data: st.DataObject) -> None:
-    prefix, holes, ends = drawn_
+    prefix, fields, ends = drawn_
     parts: list[str | Field] = [prefix] if prefix else []
-    for index, (name, after) in enumerate(holes):
+    for index, (name, after) in enumerate(fields):
         type_: Type = model.Named(name) if name in TYPES else model.Scalar(name)
         parts += [Field(f"h{index}", type_, NOWHERE), after]
     if ends:
         parts.pop()
     message = Message("move", ("client",), model.Text(tuple(parts)), (), False, NOWHERE)
     shape = compile_message(message, TYPES)
-    values = [data.draw(values_of(hole.type)) for hole in message.holes]
+    values = [data.draw(values_of(field.type)) for field in message.fields]
 
     try:
         built = shape.build(values)
@@ -386,7 +386,7 @@ def test_a_text_is_read_as_it_was_written_or_not_written_at_all(drawn_: Any, dat
         return
     assert isinstance(built, str)
     assert shape.read(built) == tuple(
-        compile_type(hole.type, TYPES).freeze(value) for hole, value in zip(message.holes, values, strict=True)
+        compile_type(field.type, TYPES).freeze(value) for field, value in zip(message.fields, values, strict=True)
     )
     options = jsonschema_rs.RegexOptions()
     assert jsonschema_rs.Draft202012Validator(shape.json_schema(), pattern_options=options).is_valid(built)
@@ -403,28 +403,28 @@ def test_a_text_is_read_as_it_was_written_or_not_written_at_all(drawn_: Any, dat
 @pytest.mark.parametrize(
     ("bad", "problem", "good"),
     [
-        ("$name", "1:1: A220 the hole $name has no type", "$name string"),
-        ("[$2nd int]", "1:3: A220 '2nd' cannot name a hole", "[$second int]"),
-        ("$5", "1:2: A220 '5' cannot name a hole", "$$5"),
+        ("$name", "1:1: A220 the field $name has no type", "$name string"),
+        ("[$2nd int]", "1:3: A220 '2nd' cannot name a field", "[$second int]"),
+        ("$5", "1:2: A220 '5' cannot name a field", "$$5"),
         ("{a: , b: 1}", "1:4: A220 nothing stands here", "{a: '', b: 1}"),
-        ("x ${n} y", "1:3: A220 the hole ${n} has no type", "x ${n int} y"),
-        ("x ${} y", "1:5: A220 '' cannot name a hole", "x $${} y"),
+        ("x ${n} y", "1:3: A220 the field ${n} has no type", "x ${n int} y"),
+        ("x ${} y", "1:5: A220 '' cannot name a field", "x $${} y"),
         ("costs 5 $", "1:9: A221 a lone '$'", "costs 5 $$"),
         ("['$name string']", "1:3: A221 a lone '$'", "[$name string]"),
         ("x ${n int", "1:3: A221 a lone '$'", "x ${n int}"),
-        ("[$x int = 1]", "1:2: A222 the hole $x has a default, but only a key may be missing", "{x: $x int = 1}"),
-        ("$x int = 1", "1:1: A222 the hole $x has a default", "$x int"),
-        ("at ${x int = 1}.", "1:4: A222 the hole ${x} has a default", "at ${x int}."),
+        ("[$x int = 1]", "1:2: A222 the field $x has a default, but only a key may be missing", "{x: $x int = 1}"),
+        ("$x int = 1", "1:1: A222 the field $x has a default", "$x int"),
+        ("at ${x int = 1}.", "1:4: A222 the field ${x} has a default", "at ${x int}."),
         (
             "${a string}${b string}",
-            "1:12: A223 nothing tells where the hole before ${b} ends",
+            "1:12: A223 nothing tells where the field before ${b} ends",
             "${a string} ${b string}",
         ),
-        ("at ${n Names}.", "1:4: A224 the hole ${n} stands in a text, but is Names", "[at, $n Names]"),
-        ("at ${n null}.", "1:4: A224 the hole ${n} stands in a text, but is null", "at ${n bool}."),
+        ("at ${n Names}.", "1:4: A224 the field ${n} stands in a text, but is Names", "[at, $n Names]"),
+        ("at ${n null}.", "1:4: A224 the field ${n} stands in a text, but is null", "at ${n bool}."),
         ("${d Ends}, x", "1:1: A224 no Ends can stand before ', x': it holds that text", "${d Ends}; x"),
-        ("{$x int: 1}", "1:2: A225 the key '$x int' cannot be a hole", "{$$x int: 1}"),
-        ("[$x int, {y: $x int}]", "1:14: A226 move has a hole $x already", "[$x int, {y: $x2 int}]"),
+        ("{$x int: 1}", "1:2: A225 the key '$x int' cannot be a field", "{$$x int: 1}"),
+        ("[$x int, {y: $x int}]", "1:14: A226 move has a field $x already", "[$x int, {y: $x2 int}]"),
         ("$x Nmae", "1:4: A201 unknown type 'Nmae' (did you mean 'Name'?)", "$x Name"),
         ("at ${x Nmae}.", "1:8: A201 unknown type 'Nmae'", "at ${x Name}."),
         ("$x int | Nmae", "1:10: A201 unknown type 'Nmae'", "$x int | Name"),
@@ -452,14 +452,14 @@ def test_a_wrong_body_is_a_problem_and_its_mended_form_is_none(bad: str, problem
 @pytest.mark.parametrize(
     ("body", "also", "problem"),
     [
-        ("[$x int, $y int]", "[$y int]", "another body of move lacks the hole $x"),
-        ("[$x int]", "[$x int, $z int]", "the body of move has no hole $z"),
-        ("[$x int]", "[$x string]", "the hole $x of move is of another type in its body"),
-        ("[$x int]", "[$x int, [$x int]]", "this body of move has a hole $x already"),
-        ("[$x int]", "null", "another body of move lacks the hole $x"),
+        ("[$x int, $y int]", "[$y int]", "another body of move lacks the field $x"),
+        ("[$x int]", "[$x int, $z int]", "the body of move has no field $z"),
+        ("[$x int]", "[$x string]", "the field $x of move is of another type in its body"),
+        ("[$x int]", "[$x int, [$x int]]", "this body of move has a field $x already"),
+        ("[$x int]", "null", "another body of move lacks the field $x"),
     ],
 )
-def test_other_bodies_have_the_same_holes(body: str, also: str, problem: str) -> None:
+def test_other_bodies_have_the_same_fields(body: str, also: str, problem: str) -> None:
     _, _, problems = checked_message(body, "{}", (also,))
 
     assert [found.text for found in problems] == [problem]

@@ -187,6 +187,14 @@ GRAPH = [
         says="'timeout'",
     ),
     Case(
+        "a window that awaits those it seated, one of whom may say what it should not",
+        "A326",
+        bad=(("        seats: 2\n", "        seats: 2\n        await: players\n"),),
+        good=(("        seats: 2\n", "        seats: 2\n        await: players\n        invalid: stay\n"),),
+        at="door:",
+        says="'invalid'",
+    ),
+    Case(
         "a limit on a whole call that nobody answers",
         "A326",
         bad=(("        as: score\n", "        as: score\n        within: 1 min\n"),),

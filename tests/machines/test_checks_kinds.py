@@ -1,4 +1,4 @@
-"""Kinds of settings, literals and holes where they are used: a bad text and a mended one for each check."""
+"""Kinds of settings, literals and fields where they are used: a bad text and a mended one for each check."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ KINDS = [
         bad=(("send: MOVE(1)", "send: MOVE('one')"),),
         good=(("send: MOVE(1)", "send: MOVE(my.number)"),),
         at="MOVE('one')",
-        says="the hole 'x' of MOVE takes a whole number, and 'one' is a text",
+        says="the field 'x' of MOVE takes a whole number, and 'one' is a text",
     ),
     bad_guard("a number as a condition", "x", "x > 0", "'if' takes true or false, and x is a whole number"),
     bad_guard("a duration as a condition", "reply", "x > reply", "reply is a duration"),
@@ -149,7 +149,7 @@ def test_a_fault_is_told_and_a_mended_one_is_not(case: Case) -> None:
 
 MORE_OR_LESS = "      more: [{if: y, return: 1}, {return: 0}]\n"
 RIGHT = {
-    "a hole that may be a boolean": (
+    "a field that may be a boolean": (
         ("$x int", "$x Maybe"),
         ("types:\n", "types:\n  Maybe: bool | null\n"),
         (TURN, "MOVE: [{if: x, return: score}, {return: 1}]"),
@@ -157,7 +157,7 @@ RIGHT = {
     ),
     "null may always be asked for": moved("x == null"),
     "a parameter is unknown": moved("score"),
-    "a hole of any type": (("$x int", "$x any"), *moved("x and x == 'a'")),
+    "a field of any type": (("$x int", "$x any"), *moved("x and x == 'a'")),
     "a name that is bound to two kinds": (
         (TURN, "MOVE: {let: {y: x}, then: more}"),
         (RESIGN, "RESIGN: {let: {y: true}, then: more}"),

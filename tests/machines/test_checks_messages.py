@@ -156,15 +156,15 @@ words = st.sampled_from([None, True, False, 0, 1, 1.0, "a", "b"]).map(LiteralBod
 types = st.sampled_from([Scalar("int"), Scalar("bool"), Scalar("string"), Scalar("null"), Scalar("any")])
 
 
-def hole(kind: Scalar, optional: bool = False) -> Field:
+def field(kind: Scalar, optional: bool = False) -> Field:
     return Field("h", kind, PLACE, optional, {"int": 0, "bool": True, "string": "", "null": None}.get(kind.kind))
 
 
 bodies: st.SearchStrategy[Body] = st.recursive(
-    words | types.map(hole),
+    words | types.map(field),
     lambda inner: (
         st.lists(inner, max_size=2).map(lambda items: BodyList(tuple(items)))
-        | st.dictionaries(st.sampled_from("kl"), inner | types.map(lambda kind: hole(kind, True)), max_size=2).map(
+        | st.dictionaries(st.sampled_from("kl"), inner | types.map(lambda kind: field(kind, True)), max_size=2).map(
             lambda items: BodyMap(tuple(items.items()))
         )
     ),
@@ -173,7 +173,7 @@ bodies: st.SearchStrategy[Body] = st.recursive(
 
 
 def numbered(body: Body, name: str) -> Body:
-    """Return the body with each hole's name its own."""
+    """Return the body with each field's name its own."""
     match body:
         case Field():
             return replace(body, name=f"h{name}")
@@ -240,3 +240,75 @@ def test_every_sender_of_a_message_has_to_send_it() -> None:
     assert [(problem.code, problem.text) for problem in found(text)] == [
         ("A330", "ANSWER is never sent: no machine of client does")
     ]
+
+
+# A room that those who have a seat speak in; what somebody says who is about to sign up is heard by the sign-up alone.
+ROOM = """\
+protocol: room
+wire: {framing: text}
+connects: {guest: host}
+messages:
+  guest: {NAME: "iam ${name string}", TALK: "say ${line string}", ANY: $words string}
+  host: {HOW: "who are you?", SAID: "said ${line string}"}
+roles:
+  host:
+    main:
+      open:
+        accept: welcome(peer)
+        as: guests
+        await: guests
+        within: never
+        receive: {TALK: {send: {guests: SAID(line)}, then: stay}}
+        invalid: stay
+    welcome(peer):
+      asked:
+        await: peer
+        within: 5 s
+        receive: {NAME: {return: {name: name}}, ANY: greeted}
+      greeted: {run: helped(peer), as: name, return: {name: name}}
+    helped(who):
+      told: {send: {who: HOW}, await: who, within: 5 s, receive: {NAME: {return: name}, ANY: stay}}
+  guest:
+    main:
+      always: {within: never, closed: {return: null}}
+      begin: {send: [ANY('hello'), NAME(my.name), TALK('hello')], then: listening}
+      listening: {receive: {HOW: stay, SAID: stay}}
+"""
+
+
+def test_what_the_seated_say_is_not_taken_for_what_a_newcomer_says() -> None:
+    assert found(ROOM) == []
+
+
+ALWAYS = (
+    ("      open:\n", "      always: {await: guests, receive: {TALK: stay}, invalid: stay}\n      open:\n"),
+    ("        receive: {TALK: {send: {guests: SAID(line)}, then: stay}}\n", ""),
+    ("listening: {receive: {HOW: stay, SAID: stay}}", "listening: {receive: {HOW: stay}}"),
+    (', SAID: "said ${line string}"', ""),
+)
+
+
+def test_an_always_that_names_the_seated_does_not_hear_a_newcomer() -> None:
+    assert found(changed(*ALWAYS, text=ROOM)) == []
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        (("always: {await: guests, receive", "always: {await: 'guests + others', receive"),),
+        (
+            ("        await: peer\n", "        await: guests\n"),
+            ("        receive: {NAME", "        invalid: stay\n        receive: {NAME"),
+        ),
+    ],
+    ids=["a layer that may name others", "a sign-up that awaits the seated"],
+)
+def test_who_may_be_heard_by_both_is_told(edits: tuple[tuple[str, str], ...]) -> None:
+    text = changed(
+        *ALWAYS,
+        *edits,
+        ("    main:\n      always: {await", "    main:\n      live: {others: []}\n      always: {await"),
+        text=ROOM,
+    )
+
+    assert "A334" in [problem.code for problem in found(text)]

@@ -63,7 +63,7 @@ TYPE_FORMS = (
     *("enum", "loose", "map", "[A, B]", "[A, ...]", "[A, ... n]", "[A, ... m..n]", "{key: A}", "key = default"),
     "A | B",
 )
-BODY_FORMS = ("$hole Type", "$hole Type = default", "text ${hole Type}", "$$", "null true 12 text")
+BODY_FORMS = ("$field Type", "$field Type = default", "text ${field Type}", "$$", "null true 12 text")
 SEND_FORMS = ("M", "M(a)", "[A, B]", "{to: M}", "{to: [A, B]}", "{a: A, b: B}", "{players: M}", "bare")
 
 

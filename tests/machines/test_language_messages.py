@@ -1,4 +1,4 @@
-"""The language, shown key by key: types, bodies and their holes, ``also`` and ``urgent``."""
+"""The language, shown key by key: types, bodies and their fields, ``also`` and ``urgent``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BAD = object()  # what comes back for a value that is no such message
 
 
 def taken(type_: str, value: Any) -> Any:
-    """Return what a hole of this type, declared as ``T``, holds once a value has come; BAD if the value is refused."""
+    """Return what a field of this type, declared as ``T``, holds once a value has come; BAD if the value is refused."""
     client = start(
         f"""
         types:
@@ -99,9 +99,9 @@ def test_a_loose_enumeration_looks_past_case_and_blanks_and_reads_as_the_word_de
 # -- bodies ----------------------------------------------------------------------------------------------------------
 
 
-@shows("body.$hole Type", "messages")
+@shows("body.$field Type", "messages")
 def test_a_body_both_recognises_and_writes_a_message() -> None:
-    # each $hole Type is a place for a value
+    # each $field Type is a place for a value
     client = start(
         """
         messages:
@@ -120,7 +120,7 @@ def test_a_body_both_recognises_and_writes_a_message() -> None:
     assert client.heard(0) == [{"type": "sum", "content": 5, "of": [1, "two", None, True]}]
 
 
-@shows("body.$hole Type = default")
+@shows("body.$field Type = default")
 def test_a_key_of_a_body_with_a_default_may_be_missing() -> None:
     # $to string = all
     client = start(
@@ -148,9 +148,9 @@ HOLES = [
 ]
 
 
-@shows("body.text ${hole Type}")
-@pytest.mark.parametrize(("line", "holes"), HOLES, ids=[line for line, _ in HOLES])
-def test_a_text_may_have_holes_in_it(line: str, holes: Any) -> None:
+@shows("body.text ${field Type}")
+@pytest.mark.parametrize(("line", "fields"), HOLES, ids=[line for line, _ in HOLES])
+def test_a_text_may_have_fields_in_it(line: str, fields: Any) -> None:
     # match ${n int}/${of int} starting
     client = start(
         """
@@ -170,11 +170,11 @@ def test_a_text_may_have_holes_in_it(line: str, holes: Any) -> None:
 
     client.say(0, line)
 
-    assert returned(client) == ("unknown" if holes is BAD else holes)
-    assert client.heard(0) == ([] if holes is BAD else ["started 3 of 12"])
+    assert returned(client) == ("unknown" if fields is BAD else fields)
+    assert client.heard(0) == ([] if fields is BAD else ["started 3 of 12"])
 
 
-@shows("body.text ${hole Type}")
+@shows("body.text ${field Type}")
 def test_what_would_be_read_otherwise_is_not_written_into_a_text() -> None:
     # ${name string} ends at the text behind it, so the name may not hold that text, nor a line end
     spec = """
@@ -217,7 +217,7 @@ def test_two_dollars_are_one() -> None:
 
 
 @shows("body.null true 12 text")
-def test_what_is_no_hole_stands_on_the_wire_as_it_is() -> None:
+def test_what_is_no_field_stands_on_the_wire_as_it_is() -> None:
     # null true 12 text: as JSON has them; in quotes it is always a text
     client = start(
         """

@@ -187,7 +187,7 @@ def test_a_question_does_not_outlive_its_time_and_a_late_answer_is_not_used() ->
 
 
 @shows("send.bare")
-def test_a_message_named_without_arguments_takes_its_holes_from_the_names_spelt_like_them() -> None:
+def test_a_message_named_without_arguments_takes_its_fields_from_the_names_spelt_like_them() -> None:
     # MOVE: {send: MOVE}
     run = client(
         """

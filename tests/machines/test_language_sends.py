@@ -25,7 +25,7 @@ def client(main: str) -> Run:
 SENDS = [
     ("A", ["a"]),
     ("PAIR(1, n)", [["pair", 1, 7]]),
-    ("N", [["n", 7]]),  # without arguments each hole takes the name that is spelt like it
+    ("N", [["n", 7]]),  # without arguments each field takes the name that is spelt like it
     ("[A, B]", ["a", "b"]),
     ("[A, N(n + 1)]", ["a", ["n", 8]]),
     ("{server: A}", ["a"]),

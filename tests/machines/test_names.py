@@ -105,7 +105,7 @@ CASES = [
         says="a loop may have no item",
     ),
     Case(
-        "a hole of another message",
+        "a field of another message",
         "A302",
         bad=(("RESIGN: {return: score}", "RESIGN: {return: x}"),),
         good=(("RESIGN: {return: score}", "RESIGN: {return: 0}"),),
@@ -140,7 +140,7 @@ CASES = [
         says="it is a setting",
     ),
     Case(
-        "a hole that is spelt like a setting",
+        "a field that is spelt like a setting",
         "A303",
         bad=(("[news, $text string]", "[news, $server string]"),),
         good=(("[news, $text string]", "[news, $word string]"),),
@@ -165,7 +165,7 @@ CASES = [
         says="bound by events",
     ),
     Case(
-        "a hole over a parameter",
+        "a field over a parameter",
         "A304",
         bad=(("$x int", "$score int"), (TURN, "MOVE: {return: score}")),
         good=(("$x int", "$points int"), (TURN, "MOVE: {return: score + points}")),
@@ -173,15 +173,15 @@ CASES = [
         says="parameter 'score'",
     ),
     Case(
-        "two holes of one name and two types",
+        "two fields of one name and two types",
         "A305",
         bad=(("RESIGN: [resign]", "RESIGN: [resign, $x string]"), ("send: RESIGN", "send: RESIGN('no')")),
         good=(("RESIGN: [resign]", "RESIGN: [resign, $x int | null]"), ("send: RESIGN", "send: RESIGN(null)")),
         at="RESIGN: {return: score}",
-        says="another type than the hole 'x' of MOVE",
+        says="another type than the field 'x' of MOVE",
     ),
     Case(
-        "a hole over a literal of another kind",
+        "a field over a literal of another kind",
         "A305",
         bad=(("        send: ASK\n", "        let: {x: true}\n        send: ASK\n"),),
         good=(("        send: ASK\n", "        let: {x: null}\n        send: ASK\n"),),
@@ -309,7 +309,7 @@ CASES = [
         at="seated: {let: {peer.fields",
     ),
     Case(
-        "a hole named like a live value around it",
+        "a field named like a live value around it",
         "A313",
         bad=(("    main:\n      door:\n", "    main:\n      live: {x: 0}\n      door:\n"),),
         good=(("    main:\n      door:\n", "    main:\n      live: {y: 0}\n      door:\n"),),

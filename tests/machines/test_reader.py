@@ -82,11 +82,11 @@ def test_the_head_of_a_spec_is_read() -> None:
     assert load_seed("santorini-relay").connects == {"client": ("server", "ai")}
 
 
-def test_messages_keep_their_senders_holes_and_other_bodies() -> None:
+def test_messages_keep_their_senders_fields_and_other_bodies() -> None:
     relay, talk = load_seed("santorini-relay"), load_text(GOOD)
 
     assert relay.messages["wid_posn"].senders == ("client", "ai")
-    assert [hole.name for hole in relay.messages["wid_move_build_dir"].holes] == ["wid", "move_dir", "build_dir"]
+    assert [field.name for field in relay.messages["wid_move_build_dir"].fields] == ["wid", "move_dir", "build_dir"]
     assert len(relay.messages["game_start"].also) == 1
     assert talk.messages["DONE"].urgent
     assert not talk.messages["BYE"].urgent

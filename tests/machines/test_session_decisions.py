@@ -73,7 +73,7 @@ def test_a_question_with_no_limit_anywhere_has_no_time() -> None:
 
 
 @pytest.mark.parametrize("answer", [("MOVE", {"move": 3}), {"move": 3}, ("MOVE", {"move": 3.0}), {"move": 3.0}])
-def test_an_answer_is_a_message_with_its_holes_by_name_or_its_body(answer: Any) -> None:
+def test_an_answer_is_a_message_with_its_fields_by_name_or_its_body(answer: Any) -> None:
     run = thinking()
 
     run.answer(answer)
@@ -110,7 +110,7 @@ def test_an_answer_that_does_not_do_is_invalid_like_a_peers_message(answer: Any,
     assert value(run) == reason
 
 
-def test_holes_that_the_message_does_not_have_are_not_an_answer() -> None:
+def test_fields_that_the_message_does_not_have_are_not_an_answer() -> None:
     run = thinking()
 
     run.answer(("MOVE", {"move": 3, "mvoe": 4}))
@@ -119,7 +119,7 @@ def test_holes_that_the_message_does_not_have_are_not_an_answer() -> None:
     assert any("mvoe" in note for note in run.notes)
 
 
-def test_a_hole_whose_key_may_be_missing_may_be_left_out_of_an_answer() -> None:
+def test_a_field_whose_key_may_be_missing_may_be_left_out_of_an_answer() -> None:
     run = Run(
         text_of(client="main: {play: {ask: which, within: reply, receive: {ASIDE: {send: ASIDE, return: [x, loud]}}}}")
         .replace("PING: ping", 'ASIDE: {x: $x int, loud: $loud bool = false}'),
@@ -131,7 +131,7 @@ def test_a_hole_whose_key_may_be_missing_may_be_left_out_of_an_answer() -> None:
     assert value(run) == (3, False)
 
 
-def test_a_body_that_looks_like_a_name_with_holes_is_read_as_a_body_if_it_is_no_such_answer() -> None:
+def test_a_body_that_looks_like_a_name_with_fields_is_read_as_a_body_if_it_is_no_such_answer() -> None:
     text = text_of(client="main: {play: {ask: which, within: reply, receive: {ASIDE: {return: x}}}}").replace(
         "PING: ping", "ASIDE: [ASIDE, {key: $x int}]"
     )

@@ -170,7 +170,7 @@ def test_a_refused_message_does_not_go_further_out_but_its_fault_does() -> None:
 # -- 4. what a branch does -------------------------------------------------------------------------------------------
 
 
-def test_holes_stay_bound_in_later_states_and_a_branch_not_taken_binds_nothing() -> None:
+def test_fields_stay_bound_in_later_states_and_a_branch_not_taken_binds_nothing() -> None:
     run, ann = seated("""
         play:
           await: ann

@@ -96,7 +96,7 @@ def test_a_guard_that_raises_or_gives_no_boolean_fails_the_machine() -> None:
         assert value(run) == "failed"
 
 
-def test_a_value_that_does_not_fit_its_hole_is_a_failure_and_nothing_is_sent() -> None:
+def test_a_value_that_does_not_fit_its_field_is_a_failure_and_nothing_is_sent() -> None:
     run, ann = seated("play: {send: {ann: [PONG, SAID(guests)]}, return: null}")
 
     assert run.heard(ann) == []

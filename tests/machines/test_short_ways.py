@@ -84,17 +84,17 @@ def test_a_message_with_other_bodies_is_not_parsed_at_once() -> None:
 
 @st.composite
 def moves(draw: st.DrawFn) -> tuple[Message, Any]:
-    """A message of two or three holes in a list or a mapping, and a value that fits it or nearly does."""
+    """A message of two or three fields in a list or a mapping, and a value that fits it or nearly does."""
     drawn = draw(st.lists(types, min_size=2, max_size=3))
-    holes = [model.Field(f"h{index}", type_, NOWHERE, False, None) for index, type_ in enumerate(drawn)]
+    fields = [model.Field(f"h{index}", type_, NOWHERE, False, None) for index, type_ in enumerate(drawn)]
     values = [draw(values_of(type_) | json_values) for type_ in drawn]
     body: model.Body
     value: Any
     if draw(st.booleans()):
-        body = model.BodyList((model.LiteralBody("move"), *holes))
+        body = model.BodyList((model.LiteralBody("move"), *fields))
         value = ["move", *values]
     else:
-        body = model.BodyMap((("type", model.LiteralBody("move")), *((f"k{i}", one) for i, one in enumerate(holes))))
+        body = model.BodyMap((("type", model.LiteralBody("move")), *((f"k{i}", one) for i, one in enumerate(fields))))
         value = {"type": "move", **{f"k{i}": one for i, one in enumerate(values)}}
     return Message("move", ("client",), body, (), False, NOWHERE), value
 

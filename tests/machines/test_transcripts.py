@@ -42,8 +42,8 @@ def wrote(run: Run, words: str) -> None:
 
 
 def answered(run: Run, words: str) -> None:
-    message, holes = json.loads(words)
-    run.answer((message, holes))
+    message, fields = json.loads(words)
+    run.answer((message, fields))
 
 
 INPUTS: dict[str, Callable[[Run, str], None]] = {
@@ -72,8 +72,8 @@ def told(effect: Effect) -> str:
             return f"ask {number}: {question}{dict(arguments)} within {seconds} s for {' or '.join(messages)}"
         case Cancel(number):
             return f"ask {number} no more"
-        case Received(peer, message, holes):
-            return f"took {message} of {peer}: {holes}"
+        case Received(peer, message, fields):
+            return f"took {message} of {peer}: {fields}"
         case Note(level, text, peer):
             return f"{level}{'' if peer is None else f' of {peer}'}: {text}"
         case Ended(value, failed):

@@ -178,9 +178,9 @@ class Table:
         board, hand = request
         strategy: Any = self.strategies[conn]
         asked = strategy.initial if len(hand) == 3 else strategy.intermediate
-        name, holes = asked(board, hand, self.tokens[conn])
+        name, fields = asked(board, hand, self.tokens[conn])
         keys = ("token", "tile", "port", "x", "y") if name == "INIT_PLACE" else ("tile", "x", "y")
-        self.run.say(conn, [holes[key] for key in keys])
+        self.run.say(conn, [fields[key] for key in keys])
 
 
 EXPELLED = [name for name in MISUSES if name.startswith(("init", "inter"))]

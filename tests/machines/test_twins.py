@@ -103,7 +103,7 @@ class Twins:
                 self.do(lambda session: session.tick(self.now))
 
     def message(self, number: int, chance: Random, *, listed: bool) -> bytes:
-        """Return a message that is heard now, if one is to be and there is one, with values that fit its holes."""
+        """Return a message that is heard now, if one is to be and there is one, with values that fit its fields."""
         session = self.sessions[0]
         seat = session.seats[number]
         shapes = list(session.program.heard[seat.role])

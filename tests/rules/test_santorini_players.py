@@ -74,29 +74,29 @@ class RelayTable(Table):
 
     def place(self, player: Someone) -> None:
         kept = santorini.seen(self.kept[player], santorini.last_placed(self.game))
-        message, holes = self.ask(player, "placement", kept, santorini.next_wid(kept))
+        message, fields = self.ask(player, "placement", kept, santorini.next_wid(kept))
         assert message == "wid_posn"
-        self.kept[player] = santorini.own_place(kept, holes["wid"], holes["posn"])
-        assert holes["wid"] == santorini.next_wid(kept)
-        self.put(player, holes["posn"])
+        self.kept[player] = santorini.own_place(kept, fields["wid"], fields["posn"])
+        assert fields["wid"] == santorini.next_wid(kept)
+        self.put(player, fields["posn"])
 
     def turn(self, player: Someone) -> None:
         kept = santorini.seen(self.kept[player], santorini.last_action(self.game))
-        message, holes = self.ask(player, "move_build", kept)
+        message, fields = self.ask(player, "move_build", kept)
         assert message == "wid_move_build_dir"
-        self.kept[player] = santorini.own_turn(kept, *holes.values())
-        self.take(player, *holes.values())
+        self.kept[player] = santorini.own_turn(kept, *fields.values())
+        self.take(player, *fields.values())
 
 
 class PromptsTable(Table):
     def place(self, player: Someone) -> None:
         ok = None
         while True:
-            message, holes = self.ask(player, "placement", santorini.board(self.game), ok)
+            message, fields = self.ask(player, "placement", santorini.board(self.game), ok)
             if message == "place_worker_request":
-                return self.put(player, holes["place"])
+                return self.put(player, fields["place"])
             assert message == "check_placement"
-            ok = santorini.may_place(self.game, player, holes["place"])
+            ok = santorini.may_place(self.game, player, fields["place"])
             self.checked.append(ok)
             if len(self.checked) > 100:
                 return self.put(player, None)
@@ -104,17 +104,17 @@ class PromptsTable(Table):
     def turn(self, player: Someone) -> None:
         ok = None
         while True:
-            message, holes = self.ask(player, "turn", santorini.board(self.game), player.name, ok)
+            message, fields = self.ask(player, "turn", santorini.board(self.game), player.name, ok)
             match message:
                 case "turn_request":
-                    return self.take(player, holes["worker"], holes["move"], holes["build"])
+                    return self.take(player, fields["worker"], fields["move"], fields["build"])
                 case "winning_request":
-                    return self.take(player, holes["worker"], holes["move"], None)
+                    return self.take(player, fields["worker"], fields["move"], None)
                 case "give_up":
                     self.game = santorini.resign(self.game, player)
                     return None
             assert message == "check_turn"
-            ok = santorini.may_turn_any(self.game, player, holes["turn"])
+            ok = santorini.may_turn_any(self.game, player, fields["turn"])
             self.checked.append(ok)
 
 
@@ -123,11 +123,11 @@ class RuleCheckTable(Table):
         due = santorini.next_worker(self.game, player)
         ok = None
         while True:
-            message, holes = self.ask(player, "place", santorini.board(self.game), due, ok)
+            message, fields = self.ask(player, "place", santorini.board(self.game), due, ok)
             assert message == "place_request"
-            assert holes["wid"] == due
-            place = (holes["y"], holes["x"])
-            if not holes["check"]:
+            assert fields["wid"] == due
+            place = (fields["y"], fields["x"])
+            if not fields["check"]:
                 return self.put(player, place)
             ok = santorini.may_place(self.game, player, place)
             self.checked.append(ok)
@@ -143,11 +143,11 @@ class RuleCheckTable(Table):
     def half(self, player: Someone, question: str, who: Any, may: Any, do: Any) -> None:
         ok = None
         while True:
-            message, holes = self.ask(player, question, santorini.board(self.game), who, ok)
+            message, fields = self.ask(player, question, santorini.board(self.game), who, ok)
             assert message == f"{question}_request"
-            source, target = (holes["y1"], holes["x1"]), (holes["y2"], holes["x2"])
+            source, target = (fields["y1"], fields["x1"]), (fields["y2"], fields["x2"])
             ok = may(self.game, player, source, target)
-            if not holes["check"]:
+            if not fields["check"]:
                 self.game = (do if ok else _forfeit)(self.game, player, source, target)
                 return
             self.checked.append(ok)
@@ -262,12 +262,12 @@ def test_a_new_game_is_known_by_its_first_placement() -> None:
     mind = PLAYERS["illegal-placement"]("ann", 0)
     first, own = santorini.blank(), []
     for _ in range(2):
-        _, holes = mind.placement(first, None)
-        own.append(holes["place"])
-        board = santorini.own_place(first, 1, holes["place"])
-        board = santorini.own_place(board, 2, (0, 0) if holes["place"] != (0, 0) else (1, 1))
-        _, holes = mind.placement(board, None)
-        assert not isinstance(board[holes["place"][0]][holes["place"][1]], int)
+        _, fields = mind.placement(first, None)
+        own.append(fields["place"])
+        board = santorini.own_place(first, 1, fields["place"])
+        board = santorini.own_place(board, 2, (0, 0) if fields["place"] != (0, 0) else (1, 1))
+        _, fields = mind.placement(board, None)
+        assert not isinstance(board[fields["place"][0]][fields["place"][1]], int)
 
 
 def test_a_build_after_a_move_that_was_not_its_own_is_legal_all_the_same() -> None:

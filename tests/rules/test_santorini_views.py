@@ -55,7 +55,7 @@ def test_what_is_no_board_is_not_drawn(draw: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "holes", "line"),
+    ("message", "fields", "line"),
     [
         ("placement_request", {"last": None}, "nothing has happened yet"),
         ("placement_request", {"last": (1, (2, 3))}, "worker 1 is placed at 2,3"),
@@ -79,8 +79,8 @@ def test_what_is_no_board_is_not_drawn(draw: Any) -> None:
         ("e_msg", {"text": "\x1b[2J"}, r"an error: '\x1b[2J'"),
     ],
 )
-def test_messages_are_told_in_a_line(message: str, holes: dict[str, Any], line: str) -> None:
-    told = shown(message, holes)
+def test_messages_are_told_in_a_line(message: str, fields: dict[str, Any], line: str) -> None:
+    told = shown(message, fields)
 
     assert told is not None
     assert told.startswith(line)

@@ -72,10 +72,10 @@ def test_players_by_rote_answer_as_described(kind: str, state: Any, answer: Any)
 
 def test_a_cheat_asks_at_once_for_a_connection_that_is_not_there() -> None:
     # A and B are joined in all colours, A and C lack three.
-    message, holes = player("cheat").play(shown({}))
+    message, fields = player("cheat").play(shown({}))
 
     assert message == "connection"
-    city, other, colour, length = holes["connection"]
+    city, other, colour, length = fields["connection"]
     assert (city, other, length) == ("A", "C", 3)
     assert colour in COLOURS[1:]
 

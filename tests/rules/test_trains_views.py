@@ -90,7 +90,7 @@ def test_what_is_no_map_is_refused(draw: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "holes", "text"),
+    ("message", "fields", "text"),
     [
         ("connection", {"connection": ("Ash", "Bay", "red", 3)}, "takes Ash - Bay, red 3"),
         ("more_cards", {}, "asks for cards"),
@@ -105,8 +105,8 @@ def test_what_is_no_map_is_refused(draw: Any) -> None:
         ("win", {"won": True}, None),
     ],
 )
-def test_messages_are_shown_in_a_line(message: str, holes: Any, text: str | None) -> None:
-    assert shown(message, holes) == text
+def test_messages_are_shown_in_a_line(message: str, fields: Any, text: str | None) -> None:
+    assert shown(message, fields) == text
 
 
 def test_a_setup_shows_the_map() -> None:

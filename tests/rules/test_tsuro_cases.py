@@ -230,7 +230,7 @@ def test_the_two_simple_players_move_as_the_recorded_ones(path: Path) -> None:
     for player, (board, hand), reply in game.asked:
         if len(reply) == 5:
             answers = {kind: kind("x", 0).initial(board, hand, player.token)[1] for kind in (First, Second)}
-            agreeing = [kind for kind, holes in answers.items() if tuple(holes.values()) == reply]
+            agreeing = [kind for kind, fields in answers.items() if tuple(fields.values()) == reply]
             assert agreeing, (player, reply)
             kinds[player] = agreeing
         else:

@@ -21,7 +21,7 @@ STRAIGHT, TURN_BACK = tile("AF BE CH DG"), tile("AB CD EF GH")
 ANN, BOB = Someone("ann", "white"), Someone("bob", "black")
 
 
-def holes(kind: str, question: str, *arguments: Any, seed: int = 0) -> dict[str, Any]:
+def fields(kind: str, question: str, *arguments: Any, seed: int = 0) -> dict[str, Any]:
     message, answered = getattr(PLAYERS[kind]("ann", seed), question)(*arguments)
     assert message == {"initial": "INIT_PLACE", "intermediate": "INTER_PLACE"}[question]
     return dict(answered)
@@ -54,24 +54,24 @@ def test_the_illegal_kinds_are_ejected_at_their_first_and_their_second_move(seed
 def test_the_first_kind_goes_on_with_the_first_tile_whatever_it_does() -> None:
     table = tsuro.begin(tsuro.start([ANN]), ANN, STRAIGHT, "A", 2, 0)
 
-    assert holes("first", "intermediate", tsuro.board(table), (TURN_BACK, STRAIGHT), "white") == {
+    assert fields("first", "intermediate", tsuro.board(table), (TURN_BACK, STRAIGHT), "white") == {
         "tile": TURN_BACK, "x": 2, "y": 1
     }  # fmt: skip
-    assert holes("second", "intermediate", tsuro.board(table), (TURN_BACK, STRAIGHT), "white")["tile"] == STRAIGHT
+    assert fields("second", "intermediate", tsuro.board(table), (TURN_BACK, STRAIGHT), "white")["tile"] == STRAIGHT
 
 
 def test_the_simple_kinds_begin_at_opposite_ends_of_the_edge() -> None:
     empty = Board().wire
     taken = Board().put(STRAIGHT, 0, 0).enter("black", "A", 0, 0).wire
 
-    assert list(holes("first", "initial", empty, TILES[:3], "white").values()) == ["white", TILES[2], "A", 0, 0]
-    assert list(holes("first", "initial", taken, TILES[:3], "white").values()) == ["white", TILES[2], "A", 2, 0]
-    assert list(holes("second", "initial", empty, TILES[:3], "white").values()) == ["white", TILES[2], "H", 0, 0]
-    assert list(holes("second", "initial", taken, TILES[:3], "white").values()) == ["white", TILES[2], "H", 0, 2]
+    assert list(fields("first", "initial", empty, TILES[:3], "white").values()) == ["white", TILES[2], "A", 0, 0]
+    assert list(fields("first", "initial", taken, TILES[:3], "white").values()) == ["white", TILES[2], "A", 2, 0]
+    assert list(fields("second", "initial", empty, TILES[:3], "white").values()) == ["white", TILES[2], "H", 0, 0]
+    assert list(fields("second", "initial", taken, TILES[:3], "white").values()) == ["white", TILES[2], "H", 0, 2]
 
 
 def test_the_second_kind_finds_a_placement_where_its_own_tile_fits_nowhere() -> None:
-    answer = holes("second", "initial", Board().wire, (STRAIGHT, STRAIGHT, TURN_BACK), "white")
+    answer = fields("second", "initial", Board().wire, (STRAIGHT, STRAIGHT, TURN_BACK), "white")
 
     assert answer["tile"] == STRAIGHT
 
@@ -80,7 +80,7 @@ def test_the_second_kind_finds_a_placement_where_its_own_tile_fits_nowhere() -> 
 def test_one_seed_gives_one_game_and_another_seed_another(kind: str) -> None:
     def moves(seed: int) -> list[dict[str, Any]]:
         # 35 apart: the same dealing, so that only the player's own chance differs.
-        return [move.holes for move in play([kind, "first", "first"], seed)[1] if move.player.name == f"{kind} 0"]
+        return [move.fields for move in play([kind, "first", "first"], seed)[1] if move.player.name == f"{kind} 0"]
 
     assert moves(3) == moves(3)
     assert moves(3) != moves(38)
@@ -126,9 +126,9 @@ def test_a_player_asked_for_a_token_that_cannot_move_says_so(kind: str) -> None:
     out = tsuro.begin(tsuro.start([ANN]), ANN, TURN_BACK, "A", 2, 0)
 
     with pytest.raises(ValueError, match="white has exited"):
-        holes(kind, "intermediate", tsuro.board(out), TILES[:2], "white")
+        fields(kind, "intermediate", tsuro.board(out), TILES[:2], "white")
     with pytest.raises(ValueError, match="red is not on the board"):
-        holes(kind, "intermediate", tsuro.board(out), TILES[:2], "red")
+        fields(kind, "intermediate", tsuro.board(out), TILES[:2], "red")
 
 
 def test_every_kind_tells_in_one_line_what_it_does() -> None:

@@ -133,7 +133,7 @@ def test_paths_enter_a_tile_at_right_angles_from_the_port() -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "holes", "text"),
+    ("message", "fields", "text"),
     [
         ("JOIN", {"name": "ann"}, None),
         ("TOKEN", {"token": "red"}, "the token is red"),
@@ -147,9 +147,9 @@ def test_paths_enter_a_tile_at_right_angles_from_the_port() -> None:
         ("initial", {}, None),
     ],
 )
-def test_a_watcher_sees_a_line_or_nothing(message: str, holes: dict[str, Any], text: str | None) -> None:
-    assert shown(message, holes) == text
-    assert shown(message, tuple(holes.items())) == text
+def test_a_watcher_sees_a_line_or_nothing(message: str, fields: dict[str, Any], text: str | None) -> None:
+    assert shown(message, fields) == text
+    assert shown(message, tuple(fields.items())) == text
 
 
 @pytest.mark.parametrize(

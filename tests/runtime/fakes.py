@@ -183,5 +183,5 @@ class ScriptedPlayer:
     async def decide(self, question: str, arguments: Any, messages: tuple[str, ...], seconds: float | None) -> Any:
         return await self.answer(question)
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
-        self.news.append((message, holes))
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
+        self.news.append((message, fields))

@@ -111,7 +111,7 @@ class Adder:
     ) -> Any:
         return "SUM", {"sum": sum(value for _, value in arguments)}
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         pass
 
 

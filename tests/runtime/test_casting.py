@@ -19,7 +19,7 @@ TSURO = load("tsuro")
 
 
 def small(seats: str, settings: str = "{}", name: str = "string") -> Spec:
-    """Return a spec with one accept with those seats, whose client sends its name in a hole of that type."""
+    """Return a spec with one accept with those seats, whose client sends its name in a field of that type."""
     return spec_of(f"""
 protocol: small
 title: small

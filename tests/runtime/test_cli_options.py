@@ -162,7 +162,7 @@ def test_a_file_longer_than_memory_is_not_read_to_show_a_line_of_it(
     path = tmp_path / "long.yaml"
     with path.open("wb") as file:
         file.write(b"protocol: long\n")
-        file.truncate(1 << 40)  # a hole: it takes no room on the disk
+        file.truncate(1 << 40)  # a field: it takes no room on the disk
 
     code, out, _ = accord("check", str(path))
 

@@ -235,8 +235,8 @@ def test_a_program_of_any_kind_plays(start: Start, tmp_path: Path) -> None:
         "for line in sys.stdin:\n"
         "    line = json.loads(line)\n"
         "    if 'ask' in line:\n"
-        "        name, holes = getattr(player, line['ask'])(*map(deep, line['arguments'].values()))\n"
-        "        print(json.dumps({'message': name, 'holes': holes}), flush=True)\n"
+        "        name, fields = getattr(player, line['ask'])(*map(deep, line['arguments'].values()))\n"
+        "        print(json.dumps({'message': name, 'holes': fields}), flush=True)\n"
     )
     bot = f"exec:{sys.executable} bot.py {ROOT}"
 

@@ -158,7 +158,7 @@ def test_nothing_is_read_of_a_pipe_and_not_all_of_what_is_longer_than_a_document
     pipe, long = tmp_path / "pipe.md", tmp_path / "long.md"
     os.mkfifo(pipe)
     with long.open("wb") as file:
-        file.truncate(READ_BYTES_MAX + 1)  # a hole: it takes no room on the disk
+        file.truncate(READ_BYTES_MAX + 1)  # a field: it takes no room on the disk
 
     no_file = "this is no file that a document could stand in"
     too_long = f"the document is longer than {READ_BYTES_MAX} bytes"

@@ -50,11 +50,11 @@ async def ask(program: SubprocessPlayer, question: str = "move", **values: Any) 
 async def test_a_program_is_asked_with_names_values_messages_and_time() -> None:
     async with open_program(command(ECHO), "Ann") as program:
         program.heard("TOKEN", {"token": "red"})
-        message, holes = await ask(program, board=((1, None),), token="red")
+        message, fields = await ask(program, board=((1, None),), token="red")
 
     assert message == "MOVE"
-    assert holes["before"] == [{"player": "Ann"}, {"heard": "TOKEN", "holes": {"token": "red"}}]
-    assert holes["line"] == {
+    assert fields["before"] == [{"player": "Ann"}, {"heard": "TOKEN", "holes": {"token": "red"}}]
+    assert fields["line"] == {
         "ask": "move",
         "number": 1,
         "arguments": {"board": [[1, None]], "token": "red"},

@@ -156,7 +156,7 @@ def test_the_player_is_asked_all_else_and_hears_everything() -> None:
             self.questions.append(question)
             return "its own"
 
-        def heard(self, message: str, holes: dict[str, Any]) -> None:
+        def heard(self, message: str, fields: dict[str, Any]) -> None:
             self.news.append(message)
 
     async def ask() -> list[Any]:

@@ -84,7 +84,7 @@ async def asked(desk: Desk, *messages: str, **arguments: Any) -> Any:
     return await person(desk).decide("what_now", tuple(arguments.items()), messages, 30.0)
 
 
-async def test_the_holes_of_a_message_are_filled_in_one_by_one() -> None:
+async def test_the_fields_of_a_message_are_filled_in_one_by_one() -> None:
     desk = Desk("red", "3", "fresh")
 
     assert await asked(desk, "BUY") == ("BUY", {"what": "red", "pieces": 3, "note": "fresh"})
@@ -220,7 +220,7 @@ async def test_two_people_at_one_terminal_are_asked_one_after_the_other() -> Non
 
 def with_game(monkeypatch: pytest.MonkeyPatch, choices: list[tuple[str, Any]], **more: str) -> None:
     players = SimpleNamespace(choices=lambda question, arguments: choices)
-    views = SimpleNamespace(shown=lambda message, holes: f"<{message}>" if message != "HELLO" else None, **more)
+    views = SimpleNamespace(shown=lambda message, fields: f"<{message}>" if message != "HELLO" else None, **more)
     modules = {"players": [players], "views": [views]}
     monkeypatch.setattr(terminal, "companions", lambda spec, folder: modules[folder])
 

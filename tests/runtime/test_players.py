@@ -42,8 +42,8 @@ class Steady:
     def hopeless(self) -> None:
         raise ValueError("no way out")
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
-        self.told.append((message, holes))
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
+        self.told.append((message, fields))
 
 
 class Slow:
@@ -69,15 +69,15 @@ class Slow:
 async def test_a_question_is_a_method_called_with_its_values_in_order() -> None:
     player = StrategyPlayer(Steady("ann", 1), "steady")
 
-    message, holes = await player.decide("move", (("board", (1, 2)), ("token", "red")), ("MOVE",), 5.0)
+    message, fields = await player.decide("move", (("board", (1, 2)), ("token", "red")), ("MOVE",), 5.0)
 
-    assert (message, holes["values"]) == ("MOVE", ((1, 2), "red"))
+    assert (message, fields["values"]) == ("MOVE", ((1, 2), "red"))
 
 
 async def test_a_strategy_does_not_run_where_the_loop_does() -> None:
-    _, holes = await StrategyPlayer(Steady("ann", 1), "steady").decide("move", (), ("MOVE",), None)
+    _, fields = await StrategyPlayer(Steady("ann", 1), "steady").decide("move", (), ("MOVE",), None)
 
-    assert holes["thread"] is not threading.current_thread()
+    assert fields["thread"] is not threading.current_thread()
 
 
 async def test_news_come_before_the_next_question_in_order() -> None:
@@ -85,9 +85,9 @@ async def test_news_come_before_the_next_question_in_order() -> None:
     player.heard("TOKEN", {"token": "red"})
     player.heard("STARTED", {})
 
-    _, holes = await player.decide("move", (), ("MOVE",), None)
+    _, fields = await player.decide("move", (), ("MOVE",), None)
 
-    assert holes["told"] == (("TOKEN", {"token": "red"}), ("STARTED", {}))
+    assert fields["told"] == (("TOKEN", {"token": "red"}), ("STARTED", {}))
 
 
 async def test_the_last_news_come_too() -> None:
@@ -158,13 +158,13 @@ async def test_a_strategy_that_returns_dots_never_answers_that_question() -> Non
     assert scope.cancelled_caught
 
 
-async def test_an_example_takes_what_it_was_told_where_a_hole_has_its_name() -> None:
+async def test_an_example_takes_what_it_was_told_where_a_field_has_its_name() -> None:
     async with open_player("example", spec=TSURO, name="ann", seed=1) as player:
-        message, holes = await player.decide("initial", (("token", "red"),), ("INIT_PLACE",), 1.0)
+        message, fields = await player.decide("initial", (("token", "red"),), ("INIT_PLACE",), 1.0)
 
     assert message == "INIT_PLACE"
-    assert holes["token"] == "red"
-    assert holes.keys() == {"token", "tile", "port", "x", "y"}
+    assert fields["token"] == "red"
+    assert fields.keys() == {"token", "tile", "port", "x", "y"}
 
 
 @pytest.mark.parametrize("kind", ["first", "second", "random"])

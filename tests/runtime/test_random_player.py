@@ -101,9 +101,9 @@ async def answers(spec: Spec, seed: int, *messages: str, count: int = 40, **argu
 async def test_whatever_it_says_can_be_written_and_is_read_back(spec: Spec) -> None:
     for name, message in spec.messages.items():
         shape = compile_message(message, spec.types)
-        for answered, holes in await answers(spec, 1, name):
+        for answered, fields in await answers(spec, 1, name):
             assert answered == name
-            assert shape.read(shape.build([holes[hole] for hole in shape.holes])) is not None
+            assert shape.read(shape.build([fields[field] for field in shape.fields])) is not None
 
 
 async def test_the_same_seed_gives_the_same_answers_and_another_others() -> None:
@@ -115,22 +115,22 @@ async def test_the_same_seed_gives_the_same_answers_and_another_others() -> None
 
 async def test_it_gets_round_to_every_message_and_every_value() -> None:
     said = await answers(DICE, 1, "HELLO", "SAY", count=200)
-    words = [holes for name, holes in said if name == "SAY"]
+    words = [fields for name, fields in said if name == "SAY"]
 
     assert {name for name, _ in said} == {"HELLO", "SAY"}
-    assert {holes["word"] for holes in words} == {"roll", "stop"}
-    assert {holes["eyes"] for holes in words} == set(range(1, 7))
+    assert {fields["word"] for fields in words} == {"roll", "stop"}
+    assert {fields["eyes"] for fields in words} == set(range(1, 7))
 
 
 async def test_lists_have_every_length_they_may_have() -> None:
-    said = [holes for _, holes in await answers(SHAPES, 1, "MUCH", count=200)]
+    said = [fields for _, fields in await answers(SHAPES, 1, "MUCH", count=200)]
 
-    assert {len(holes["few"]) for holes in said} == {2, 3}
-    assert {len(holes["many"]) for holes in said} >= {0, 1, 2}
+    assert {len(fields["few"]) for fields in said} == {2, 3}
+    assert {len(fields["many"]) for fields in said} >= {0, 1, 2}
 
 
 async def test_it_says_what_it_was_told_every_other_time_if_that_fits() -> None:
-    told = [holes["eyes"] for _, holes in await answers(DICE, 1, "SAY", count=200, eyes=4, word=["no word"])]
+    told = [fields["eyes"] for _, fields in await answers(DICE, 1, "SAY", count=200, eyes=4, word=["no word"])]
 
     assert 90 < told.count(4) < 150
 

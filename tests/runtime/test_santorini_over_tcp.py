@@ -152,7 +152,7 @@ class Counted:
         self.asked.append(question)
         return "wid_posn", {"wid": 1, "posn": [0, 5]}
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         """See `runtime.players.base.Player`."""
 
 

@@ -40,7 +40,7 @@ class Stray:
     async def wait(self) -> str:
         return "MOVE"
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         sys.exit(0)
 
 

@@ -225,7 +225,7 @@ class Thinker:
         (_, board), (_, hand), (_, token) = arguments
         return placement(self.strategy, [board, hand], token)
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         pass
 
 

@@ -89,7 +89,7 @@ class Reciter:
     ) -> Any:
         return self.left.pop(0)
 
-    def heard(self, message: str, holes: dict[str, Any]) -> None:
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
         pass
 
 

@@ -1,7 +1,11 @@
-"""docs/workshop.md: every command in it is run, in order, and prints what stands there."""
+"""docs/workshop.md: every command in it is run, in order, and prints what stands there.
+
+``--rewrite`` writes into the document what they print now, to be read in the diff.
+"""
 
 from __future__ import annotations
 
+import difflib
 import io
 import re
 import shlex
@@ -63,8 +67,25 @@ def told_again(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return _BLOCK.sub(block, text)
 
 
-def test_the_document_shows_what_its_commands_print(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def written_anew(text: str, now: str) -> str:
+    """Return the document with the lines that its commands print now, where more differs than what always varies."""
+    old, new = text.splitlines(keepends=True), now.splitlines(keepends=True)
+    alike, anew = ([_VARIES.sub("…", line) for line in lines] for lines in (old, new))
+    return "".join(
+        "".join(old[start:end] if kind == "equal" else new[begin:stop])
+        for kind, start, end, begin, stop in difflib.SequenceMatcher(None, alike, anew).get_opcodes()
+    )
+
+
+def test_the_document_shows_what_its_commands_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
+) -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
 
-    assert _VARIES.sub("…", told_again(text, tmp_path, monkeypatch)) == _VARIES.sub("…", text)
+    now = told_again(text, tmp_path, monkeypatch)
+
+    if pytestconfig.option.rewrite:
+        DOCUMENT.write_text(written_anew(text, now), encoding="utf-8")
+    else:
+        assert _VARIES.sub("…", now) == _VARIES.sub("…", text), "if it is meant to be so: --rewrite, and read the diff"
     assert text.count("\n$ accord ") == 11

@@ -164,7 +164,7 @@ WRONG = [
     ("answer ann", "not of the form: answer NAME MESSAGE"),
     ("answer ann JOIN", "'JOIN' does not answer move: TAKE may"),
     ("answer ann TAKE count=9", "count of TAKE: expected Count (int 1..3), got 9"),
-    ("answer ann TAKE cuont=1", "TAKE has no hole 'cuont': did you mean 'count'?"),
+    ("answer ann TAKE cuont=1", "TAKE has no field 'cuont': did you mean 'count'?"),
     ("answer ann TAKE count=1 count=2", "count is given twice"),
     ("answer ann TAKE 2", "'2' is not of the form name=value"),
     ("answer ann TAKE count=[1", "is no JSON value"),

@@ -186,8 +186,8 @@ class Guest:
             case "pick":
                 return to_json(self.strategy.pick(freeze(argument))[1]["unwanted"])
             case "play":
-                message, holes = self.strategy.play(freeze(argument))
-                return "more cards" if message == "more_cards" else to_json(holes["connection"])
+                message, fields = self.strategy.play(freeze(argument))
+                return "more cards" if message == "more_cards" else to_json(fields["connection"])
             case "setup":
                 self.strategy.heard("setup", {"map": freeze(argument[0])})
         return "void" if self.dialect == OFFICIAL else None

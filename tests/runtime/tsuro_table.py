@@ -272,8 +272,8 @@ def rehearsed(kinds: tuple[str, ...]) -> tuple[list[tuple[int, Any]], Any]:
 def placement(strategy: Any, request: Any, token: str) -> list[Any]:
     """Return what a strategy answers to a request, as it stands on the wire."""
     board, hand = freeze(request)
-    _, holes = (strategy.initial if len(hand) == 3 else strategy.intermediate)(board, hand, token)
-    return list(holes.values())
+    _, fields = (strategy.initial if len(hand) == 3 else strategy.intermediate)(board, hand, token)
+    return list(fields.values())
 
 
 def line(value: Any) -> bytes:

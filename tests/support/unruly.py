@@ -173,11 +173,11 @@ class Guest:
             return None
         if spoilt and self.behaviour == "nonsense":
             return self.chance.choice(("what?", ["no", "message"], ("no_message", {}), {}, 1.5, ("BYE", {"x": 1})))
-        name, holes = self.seed.player(question, given, not (spoilt and self.behaviour == "illegal"))
+        name, fields = self.seed.player(question, given, not (spoilt and self.behaviour == "illegal"))
         if self.chance.random() < 0.5:
-            return name, holes
+            return name, fields
         shape = self.network.program(self.seed.client).shapes[name]
-        return shape.build([holes[hole] for hole in shape.holes])
+        return shape.build([fields[field] for field in shape.fields])
 
     def join(self, network: Unruly, name: str) -> Client:
         """Take part in a run."""

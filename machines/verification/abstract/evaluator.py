@@ -44,16 +44,16 @@ Look = Callable[[str], Value]
 
 
 class AbstractEvaluator:
-    """The expressions of one step of a role. ``promises`` are those of its rules; ``gone`` tells of a peer."""
+    """The expressions of one step of a role. ``contracts`` are those of its rules; ``gone`` tells of a peer."""
 
-    def __init__(self, oracle: ChoiceSequence, promises: Mapping[str, Contract], gone: Callable[[int], Value]) -> None:
+    def __init__(self, oracle: ChoiceSequence, contracts: Mapping[str, Contract], gone: Callable[[int], Value]) -> None:
         self.oracle = oracle
-        self.promises = promises
+        self.contracts = contracts
         self.gone = gone
         self.facts: dict[Any, Value] = {}
         self.fresh = 0
         self.guessed = False  # whether a condition was asked of the oracle since this was last set
-        self.used: set[str] = set()  # the promises it rests on
+        self.used: set[str] = set()  # the contracts it rests on
 
     # -- values ------------------------------------------------------------------------------------------------------
 
@@ -225,23 +225,23 @@ class AbstractEvaluator:
             return self.facts[term]
         peers = seats_in(*arguments)
         marks = marks_in(*arguments)
-        promise = self.promises.get(path)
-        if promise is None:
+        contract = self.contracts.get(path)
+        if contract is None:
             return Unknown(term, peers, marks)
-        found = self._promised(promise, arguments, term, peers, marks)
+        found = self._promised(contract, arguments, term, peers, marks)
         if type(found) is not Unknown:
             self.facts[term] = found
         return found
 
     def _promised(
-        self, promise: Contract, arguments: tuple[Value, ...], term: Any, peers: Seats, marks: frozenset[int]
+        self, contract: Contract, arguments: tuple[Value, ...], term: Any, peers: Seats, marks: frozenset[int]
     ) -> Value:
-        self.used.add(promise.text)
-        about = arguments[promise.about] if promise.about >= 0 else None
+        self.used.add(contract.text)
+        about = arguments[contract.about] if contract.about >= 0 else None
         whose = seats_in(about)
         unmarked = [seat for seat in whose if seat not in marks]
         peers_left = tuple(map(PeerRef, unmarked))
-        match promise.kind:
+        match contract.kind:
             case "marks":
                 return Unknown(term, peers, marks.union(whose))
             case "unmarked":
@@ -250,9 +250,9 @@ class AbstractEvaluator:
                 return flag(marks.isdisjoint(whose))
             case "text":
                 if not marks.isdisjoint(whose):
-                    return promise.said
+                    return contract.said
                 found = Unknown(term)
-                self.facts[self.same(found, promise.said).term] = FALSE
+                self.facts[self.same(found, contract.said).term] = FALSE
                 return found
             case "clean":
                 return Unknown(term) if marks.isdisjoint(peers) else FALSE
@@ -361,7 +361,7 @@ class AbstractEvaluator:
     ) -> frozenset[tuple[Any, Value]]:
         """Return the facts about values that have a number now, in terms of these; of rules only what may be asked.
 
-        ``asked`` are the rules that may still be called before the step is over, ``parting`` those that promise some
+        ``asked`` are the rules that may still be called before the step is over, ``parting`` those that contract some
         of a list, or the others.
         """
         found = []

@@ -88,7 +88,7 @@ class AbstractInterpreter(StateTransitions):
         self.event = self.event or f"its player decides: {message}"
         call.asked = False
         layer: Layer = (call, call.model.answers, call.model.awaits, "")
-        token = (message, tuple((hole, self._any(values)) for hole, values in self.outline.tracked[message].items()))
+        token = (message, tuple((field, self._any(values)) for field, values in self.outline.tracked[message].items()))
         if not self._fire(layer, message, call.model.answers.receive[message], None, token=token):
             self._refused("", message)
             self._fault(call, "invalid", None, "illegal")

@@ -91,7 +91,7 @@ class Process:
         self.taken: set[int] = set()  # id of each branch that was ever taken
         self.swallowed: set[str] = set()  # messages that a frame would take, see `AbstractInterpreter`
         self.rounds: set[str] = set()
-        self.promises: set[str] = set()
+        self.contracts: set[str] = set()
 
     def number(self, local: Local) -> int:
         """Return the number of a local state; a new one gets the next."""
@@ -206,7 +206,7 @@ class Process:
                 self.rounds.add(walk.where())
                 return
             finally:
-                self.promises |= walk.reckoner.used
+                self.contracts |= walk.reckoner.used
                 self.swallowed |= walk.swallowed
                 walk.close()
             taken = tuple(walk.taken)

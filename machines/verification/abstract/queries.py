@@ -47,7 +47,7 @@ class StateQueries:
         self.outline = outline
         self.alike = alike
         self.oracle = oracle
-        self.reckoner = AbstractEvaluator(oracle, outline.promises, self._gone)
+        self.reckoner = AbstractEvaluator(oracle, outline.contracts, self._gone)
         self.out: list[Sent | Closed] = []
         self.hits: list[Observation] = []
         self.taken: list[Branch] = []

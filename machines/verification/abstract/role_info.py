@@ -1,4 +1,4 @@
-"""What the exploration needs to know of a role before it runs: which holes decide, which names still matter.
+"""What the exploration needs to know of a role before it runs: which fields decide, which names still matter.
 
 A name that nothing reads any more would only tell apart what is alike, so it is forgotten when a machine comes to rest.
 """
@@ -42,7 +42,7 @@ from machines.model import (
 from machines.verification.abstract.domain import FALSE, NUMBER_MAX, TRUE, Flag, OtherThan, Value, lifted
 from machines.verification.contracts import Contract
 
-TRACKED_MAX = 4  # of one hole: so many values are told apart where conditions ask for them
+TRACKED_MAX = 4  # of one field: so many values are told apart where conditions ask for them
 Names = frozenset[str]
 _NONE: Names = frozenset()
 _OF_EVENT: dict[str, Names] = {
@@ -86,11 +86,11 @@ class MachineOutline:
 class RoleOutline:
     """One role of a spec. ``spec`` may be another version than the other end's (`verification.compatibility`)."""
 
-    def __init__(self, spec: Spec, role: str, promises: Mapping[str, Contract]) -> None:
+    def __init__(self, spec: Spec, role: str, contracts: Mapping[str, Contract]) -> None:
         self.spec = spec
         self.role: Role = spec.roles[role]
         self.name = role
-        self.promises = promises
+        self.contracts = contracts
         self.connects = tuple(spec.connects.get(role, ()))
         self.callers = tuple(caller for caller, targets in spec.connects.items() if role in targets)
         main = self.role.machines["main"]
@@ -103,10 +103,10 @@ class RoleOutline:
         self.machines = {
             name: MachineOutline(machine, spec, around.get(name, _NONE)) for name, machine in self.role.machines.items()
         }
-        self.tracked = tracked_holes(spec)
+        self.tracked = tracked_fields(spec)
         self.idle = idle_arguments(self.role, spec, self.tracked)
         self.asking = Asking(self.role.machines, spec.messages, self.idle)
-        self.parting = frozenset(path for path, one in promises.items() if one.kind in ("some", "others"))
+        self.parting = frozenset(path for path, one in contracts.items() if one.kind in ("some", "others"))
         self.asks_gone = "gone" in {call for machine in self.role.machines.values() for call in _paths(machine, spec)}
 
     def senders(self, seat: int) -> tuple[str, ...]:
@@ -114,8 +114,8 @@ class RoleOutline:
         return (self.connects[seat],) if seat < len(self.connects) else self.callers
 
 
-def tracked_holes(spec: Spec) -> dict[str, dict[str, tuple[Value, ...]]]:
-    """Return the holes whose values are told apart, by message: booleans and short enumerations that are asked for."""
+def tracked_fields(spec: Spec) -> dict[str, dict[str, tuple[Value, ...]]]:
+    """Return the fields whose values are told apart, by message: booleans and short enumerations that are asked for."""
     found: dict[str, dict[str, tuple[Value, ...]]] = {name: {} for name in spec.messages}
     for role in spec.roles.values():
         asked: dict[str, list[Value]] = {}
@@ -125,10 +125,10 @@ def tracked_holes(spec: Spec) -> dict[str, dict[str, tuple[Value, ...]]]:
                     asked.setdefault(name, []).append(value)
         for machine in role.machines.values():
             for listed in _listed(machine):
-                for hole in spec.messages[listed].holes if listed in spec.messages else ():
-                    if hole.name in asked:
-                        found[listed][hole.name] = _told_apart(hole.type, asked[hole.name], spec)
-    return {message: {hole: values for hole, values in holes.items() if values} for message, holes in found.items()}
+                for field in spec.messages[listed].fields if listed in spec.messages else ():
+                    if field.name in asked:
+                        found[listed][field.name] = _told_apart(field.type, asked[field.name], spec)
+    return {message: {field: values for field, values in fields.items() if values} for message, fields in found.items()}
 
 
 def idle_arguments(role: Role, spec: Spec, tracked: Mapping[str, object]) -> frozenset[int]:
@@ -294,7 +294,7 @@ class _Liveness:
         for event, choice in answers.choices():
             bound = _OF_EVENT.get(event, _NONE)
             if event in self.messages:
-                bound = frozenset(hole.name for hole in self.messages[event].holes)
+                bound = frozenset(field.name for field in self.messages[event].fields)
                 if self.role not in self.messages[event].senders:
                     bound |= {"peer"}
             found |= self._choice(choice, state) - bound
@@ -328,7 +328,7 @@ class _Liveness:
                     after |= _read(step.receivers) | {"peer"}
                     for call in step.messages:
                         if call.arguments is None:
-                            after |= {hole.name for hole in self.messages[call.path].holes}
+                            after |= {field.name for field in self.messages[call.path].fields}
                         else:
                             after |= _reads(call.arguments)
                 case Drop():
@@ -427,4 +427,4 @@ def is_renamed(old: Spec, name: str, new: Spec, other: str) -> bool:
     return fits_within(one, another) and fits_within(another, one)
 
 
-__all__ = ["NUMBER_MAX", "Alike", "MachineOutline", "RoleOutline", "is_renamed", "tracked_holes"]
+__all__ = ["NUMBER_MAX", "Alike", "MachineOutline", "RoleOutline", "is_renamed", "tracked_fields"]

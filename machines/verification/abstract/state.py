@@ -22,7 +22,7 @@ SILENT_SEEN = 12
 ABSENT, OPEN, MARKED, TOLD, DROPPED, DROPPED_TOLD = "absent", "open", "marked", "told", "dropped", "dropped and told"
 SILENT = (TOLD, DROPPED, DROPPED_TOLD)
 
-Token = tuple[str, tuple[tuple[str, Value], ...]]  # a message on its way: its name, and the holes that decide
+Token = tuple[str, tuple[tuple[str, Value], ...]]  # a message on its way: its name, and the fields that decide
 Local = tuple[Any, ...]
 
 

@@ -54,8 +54,8 @@ class StateTransitions(StateQueries):
         index = call.outline.index
         if token is not None:
             known = dict(token[1])
-            for hole in self.outline.spec.messages[event].holes:
-                call.env[index[hole.name]] = known.get(hole.name) if hole.name in known else self._some()
+            for field in self.outline.spec.messages[event].fields:
+                call.env[index[field.name]] = known.get(field.name) if field.name in known else self._some()
         parameters = call.outline.machine.parameters
         if (seat is not None or reason is not None) and "peer" not in parameters:
             call.env[index["peer"]] = PeerRef(seat) if seat is not None else None
@@ -137,26 +137,26 @@ class StateTransitions(StateQueries):
     def _token(self, message: Call, call: AbstractCall) -> Token:
         tracked = self.outline.tracked.get(message.path)
         arguments = message.arguments
-        holes = self.outline.spec.messages[message.path].holes
+        fields = self.outline.spec.messages[message.path].fields
         if not tracked:
             for argument in arguments or ():
                 if id(argument) not in self.outline.idle:
                     self._value(argument, call)  # it may have no value at all
             return (message.path, ())
         found = []
-        for at, hole in enumerate(holes):
-            if hole.name not in tracked:
+        for at, field in enumerate(fields):
+            if field.name not in tracked:
                 continue
-            value = self._value(arguments[at], call) if arguments is not None else self._look(call, hole.name)
+            value = self._value(arguments[at], call) if arguments is not None else self._look(call, field.name)
             if type(value) is Unknown or type(value) is OtherThan:
-                options = tracked[hole.name]
+                options = tracked[field.name]
                 chosen = self._any(tuple(one for one in options if self.reckoner.same(value, one) is not FALSE))
                 if type(value) is Unknown:
                     self.reckoner.facts[value.term] = chosen
                 value = chosen
-            elif not isinstance(value, Flag) and value not in tracked[hole.name]:
-                value = tracked[hole.name][-1]
-            found.append((hole.name, value))
+            elif not isinstance(value, Flag) and value not in tracked[field.name]:
+                value = tracked[field.name][-1]
+            found.append((field.name, value))
         return (message.path, tuple(found))
 
     # -- leaving -------------------------------------------------------------------------------------------------------

@@ -48,9 +48,9 @@ class FirstMatchInterpreter(AbstractInterpreter):
         return name in self.outline.settings or name in self.outline.connects or name in BUILT_IN_VALUES
 
     def _token(self, message: Call, call: AbstractCall) -> Token:
-        if message.arguments is None:  # its holes are names of the machine
-            for hole in self.outline.spec.messages[message.path].holes:
-                self._look(call, hole.name)
+        if message.arguments is None:  # its fields are names of the machine
+            for field in self.outline.spec.messages[message.path].fields:
+                self._look(call, field.name)
         for argument in message.arguments or ():
             for name in names(argument) if id(argument) in self.outline.idle else ():
                 self._look(call, name.name)

@@ -130,9 +130,9 @@ def mine(program: Program, *, so: bool) -> dict[str, Any]:
             shape = program.shapes[call.path]
             for at, argument in enumerate(call.arguments or ()):
                 if isinstance(argument, model.Attribute) and show(argument.of) == "my":
-                    holes = shape.read(shape.example())
-                    if holes is not None:
-                        found.setdefault(argument.name, holes[at])
+                    fields = shape.read(shape.example())
+                    if fields is not None:
+                        found.setdefault(argument.name, fields[at])
         for expression in machine_expressions(machine, program.spec.messages):
             for part in walk(expression):
                 if isinstance(part, model.Attribute) and show(part.of) == "my":

@@ -69,7 +69,7 @@ class Witnesses:
 
 def find_witnesses(
     spec: Spec,
-    promises: Mapping[str, Contract],
+    contracts: Mapping[str, Contract],
     problems: Iterable[Problem],
     *,
     beside: Iterable[Problem] = (),
@@ -96,7 +96,7 @@ def find_witnesses(
         left = [goal for goal in goals if not goal.found]
         if left and (people is PlainCast or any(goal.problem.code == "A334" for goal in goals)):
             share = (most - looked_at) // (len(searches) - at)
-            graph = kind(people(spec, number, promises), queue, share)
+            graph = kind(people(spec, number, contracts), queue, share)
             try:
                 graph.build(_Search(left, number))
             except _Enough:

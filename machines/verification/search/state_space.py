@@ -47,7 +47,8 @@ class Transition:
 
     The rest follows from these and is kept because most moves are made in many configurations. ``works`` is what it
     does to queues, in order; ``faulty`` whether something goes wrong by it, ``fair`` whether it happens without that;
-    ``loud`` whether a judge has anything to say of it.
+    ``loud`` whether a judge has anything to say of it; ``forced`` whether a connection is lost where neither the player
+    nor a limit would end it.
     """
 
     actor: int
@@ -58,6 +59,7 @@ class Transition:
     faulty: bool = False
     fair: bool = True
     loud: bool = False
+    forced: bool = False
 
     def all(self) -> Iterator[Transition]:
         """Yield the move and those that come with it."""
@@ -82,6 +84,7 @@ class StateSpace:
         self.same_as: dict[GlobalState, int] = {}  # of configurations that another one stands for: its number
         self.parents: list[tuple[int, Transition | None, tuple[int, ...]]] = []
         self.after: list[tuple[int, ...]] = []
+        self.by_loss: dict[int, set[int]] = {}  # of states: those after it that only a lost connection leads to
         self.beyond: set[str] = set()
         self.used: set[str] = set()
         self.sent: set[tuple[str, str, str]] = set()  # (sender's role, message, receiver's role)
@@ -191,6 +194,10 @@ class StateSpace:
             if every or move.loud:
                 watch.moved(self, at, number, move)
         self.after.append(tuple(dict.fromkeys(found)))
+        if not config[2]:
+            lost = {number for number, move in zip(found, moves, strict=True) if move.forced}
+            if lost:
+                self.by_loss[at] = lost - {number for number, move in zip(found, moves, strict=True) if not move.forced}
         watch.seen(self, at, moves)
 
     def _is_covered_by_smaller(self, fewer: StateSpace, config: GlobalState) -> bool:
@@ -364,6 +371,7 @@ class StateSpace:
             return (), ()
         open_ = tuple((seat, incoming) for seat, (_, incoming) in enumerate(actor.queues) if seat not in rest.closed)
         found: list[Transition] = []
+        may_stop = bool(rest.questions)  # its player, or a limit of its own, may end it
         for question, message in rest.questions:
             given: Input = ("answer", question, message)
             found.extend(self._move(at, given, way) for way in part.after(local, given))
@@ -371,10 +379,11 @@ class StateSpace:
             given = ("ring", timer)
             for way in part.after(local, given):
                 if actor.group >= 0 and any(hit.kind == "unanswered" for hit in way.outcome.hits):
+                    may_stop = True
                     continue  # it ends as if it died
                 found.append(self._move(at, given, way))
         if actor.group >= 0:
-            found.append(Transition(at, ("die",), None, fair=False))
+            found.append(Transition(at, ("die",), None, fair=False, forced=not may_stop))
         return open_, tuple(found)
 
     def _move(self, at: int, given: Input, way: Successor) -> Transition:

@@ -48,7 +48,7 @@ class System:
         self,
         spec: Spec,
         clients: int,
-        promises: Mapping[str, Contract],
+        contracts: Mapping[str, Contract],
         specs: Mapping[str, Spec] | None = None,
         *,
         others: int = 1,
@@ -56,7 +56,7 @@ class System:
         self.spec = spec
         self.clients = clients
         self.of = {role: (specs or {}).get(role, spec) for role in spec.roles}
-        self.outlines = {role: RoleOutline(self.of[role], role, promises) for role in spec.roles}
+        self.outlines = {role: RoleOutline(self.of[role], role, contracts) for role in spec.roles}
         self.actors: list[ProcessInstance] = []
         self.links = 0
         self.groups = 0

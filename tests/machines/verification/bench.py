@@ -8,7 +8,7 @@ from pathlib import Path
 
 from machines.loader import load, load_text, rules_modules
 from machines.model import Spec
-from machines.verification.contracts import promises_for
+from machines.verification.contracts import contracts_for
 from machines.verification.verdict import Verdict
 from machines.verification.verify import verify
 
@@ -43,7 +43,7 @@ def verdict_of(spec: Spec | str, clients: Iterable[int] = (1, 2, 3), *, queue: i
 
 def searched(spec: Spec, clients: Iterable[int] = (1, 2, 3), *, queue: int = 2, most: int = 60_000) -> Verdict:
     """Return the verdict on a spec, found anew."""
-    return verify(spec, promises_for(spec, rules_modules(spec)), clients=clients, queue=queue, most=most)
+    return verify(spec, contracts_for(spec, rules_modules(spec)), clients=clients, queue=queue, most=most)
 
 
 @cache

@@ -6,7 +6,7 @@ import pytest
 
 from machines.loader import load, load_text, rules_modules
 from machines.verification.compatibility import compare
-from machines.verification.contracts import promises_for
+from machines.verification.contracts import contracts_for
 from machines.verification.verdict import PROVED, REFUTED, UNDETERMINED
 from tests.machines.verification.bench import changed, text_of
 
@@ -64,7 +64,7 @@ def test_a_message_that_only_has_another_name_is_the_same_on_the_wire() -> None:
     assert found.state == PROVED
 
 
-def test_a_renamed_message_keeps_what_its_holes_decide() -> None:
+def test_a_renamed_message_keeps_what_its_fields_decide() -> None:
     found = compare(changed("smtp"), load_text(text_of("smtp").replace("REPLY", "TOLD")), clients=(1,))  # 354: go on
 
     assert [str(change) for change in found.changes] == ["REPLY is called TOLD now, and the same on the wire"]
@@ -83,7 +83,7 @@ def test_a_word_that_is_changed_on_one_side_only_is_told_though_the_reader_takes
 
 def test_a_shipped_spec_serves_its_own_clients() -> None:
     spec = load("tsuro")
-    found = compare(spec, spec, promises_for(spec, rules_modules(spec)))
+    found = compare(spec, spec, contracts_for(spec, rules_modules(spec)))
 
     assert (found.changes, found.state) == ((), PROVED)
 

@@ -9,12 +9,12 @@ import pytest
 from machines.engine import routing
 from machines.engine.session import Session
 from machines.loader import load, rules_modules
-from machines.verification.contracts import promises_for
+from machines.verification.contracts import contracts_for
 from machines.verification.search.state_space import StateSpace
 from machines.verification.search.system import System
 from machines.verification.temporal import PropertyDetector
 from runtime.players.companions import companions
-from tests.machines.verification.test_promises import QUICK
+from tests.machines.verification.test_contracts import QUICK
 from tests.parts import by_default
 from tests.support.session_harness import Network
 
@@ -32,7 +32,7 @@ def where(session: Session) -> str:
 def test_wherever_a_session_comes_the_exploration_has_been(name: str) -> None:
     spec = load(name)
     modules = rules_modules(spec)
-    cast = System(spec, 3, promises_for(spec, modules))
+    cast = System(spec, 3, contracts_for(spec, modules))
     graph = StateSpace(cast, 2, 60_000)
     graph.build(PropertyDetector(3, ()))
     seen = {

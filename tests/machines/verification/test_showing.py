@@ -15,7 +15,7 @@ from machines.checks import check
 from machines.loader import load_text, rules_modules
 from machines.manual import pages
 from machines.problems import Problem
-from machines.verification.contracts import promises_for
+from machines.verification.contracts import contracts_for
 from machines.verification.counterexamples import witness
 from machines.verification.counterexamples.witness import Witnesses, find_witnesses, needed, replay
 from machines.verification.verdict import Finding, TraceStep
@@ -31,7 +31,7 @@ def shown(text: str, *, most: int = witness.CONFIGURATIONS_MAX) -> Witnesses:
     spec = load_text(text)
     rules = rules_modules(spec)
     problems = check(spec, rules)
-    found = find_witnesses(spec, promises_for(spec, rules), problems, beside=problems, clients=(1, 2, 3), most=most)
+    found = find_witnesses(spec, contracts_for(spec, rules), problems, beside=problems, clients=(1, 2, 3), most=most)
     return replay(found, spec, rules, decider(spec), problems)
 
 

@@ -11,7 +11,7 @@ from machines.checks.checker import check
 from machines.loader import load, load_text, rules_modules
 from machines.model import Spec
 from machines.verification import verify as exploring
-from machines.verification.contracts import promises_for
+from machines.verification.contracts import contracts_for
 from machines.verification.search.state_space import GlobalState, StateSpace, Transition
 from machines.verification.verdict import Verdict
 from machines.verification.verify import verify
@@ -41,8 +41,8 @@ class Whole(StateSpace):
 
 
 def _verdict(spec: Spec, specs: dict[str, Spec] | None, clients: tuple[int, ...]) -> Verdict:
-    promises = promises_for(spec, rules_modules(spec))
-    return verify(spec, promises, clients=clients, queue=2, most=MOST, specs=specs)
+    contracts = contracts_for(spec, rules_modules(spec))
+    return verify(spec, contracts, clients=clients, queue=2, most=MOST, specs=specs)
 
 
 def _whole_verdict(spec: Spec, specs: dict[str, Spec] | None, clients: tuple[int, ...]) -> Verdict:

@@ -56,7 +56,7 @@ class Block:
         filled = {
             "<call>": self.text.partition(":\n")[0],
             "<names>": ", ".join(inner),
-            "<holes>": ", ".join(["all", *(f"$h{index} {name}" for index, name in enumerate(inner))]),
+            "<fields>": ", ".join(["all", *(f"$h{index} {name}" for index, name in enumerate(inner))]),
         }
         lines: list[str] = []
         for line in (BASES / f"{self.base}.yaml").read_text().splitlines():
@@ -70,8 +70,8 @@ class Block:
                 indent = line[: line.index("<")]
                 lines.extend(indent + inner if inner else "" for inner in self.text.splitlines())
                 continue
-            for hole, value in filled.items():
-                line = line.replace(hole, value)
+            for field, value in filled.items():
+                line = line.replace(field, value)
             lines.append(line.rstrip())
         return "\n".join(lines) + "\n"
 

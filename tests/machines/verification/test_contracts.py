@@ -14,7 +14,7 @@ import pytest
 import rules.contracts
 from machines.loader import find, load, rules_functions, rules_modules, shipped
 from machines.values import Peer
-from machines.verification.contracts import PromiseError, Watch, promises_for, promises_of, watched
+from machines.verification.contracts import ContractError, Watch, contracts_for, contracts_of, watched
 from runtime.players.companions import companions
 from tests.support.session_harness import Network
 
@@ -23,11 +23,11 @@ ANN, BOB, EVE = Peer(0), Peer(1), Peer(2)
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_each_promise_is_one_of_a_rule_with_these_arguments(name: str) -> None:
-    table = import_module(f"rules.contracts.{name}").PROMISES
+def test_each_contract_is_one_of_a_rule_with_these_arguments(name: str) -> None:
+    table = import_module(f"rules.contracts.{name}").CONTRACTS
     functions = rules_functions(import_module(f"rules.{name}"))
 
-    assert promises_of(name, table).keys() == {f"{name}.{head.partition('(')[0]}" for head in table}
+    assert contracts_of(name, table).keys() == {f"{name}.{head.partition('(')[0]}" for head in table}
     for head in table:
         rule, _, arguments = head.removesuffix(")").partition("(")
         assert tuple(signature(functions[rule]).parameters) == tuple(arguments.split(", "))
@@ -38,23 +38,23 @@ def test_each_promise_is_one_of_a_rule_with_these_arguments(name: str) -> None:
     [
         ("eject", "marks player", "not written like a call"),
         ("eject(table, player)", "marks nobody", "names no argument 'nobody'"),
-        ("eject(table, player)", "throws player out", "which is no promise"),
+        ("eject(table, player)", "throws player out", "which is no contract"),
     ],
 )
-def test_a_promise_that_is_written_wrongly_is_refused(head: str, text: str, why: str) -> None:
-    with pytest.raises(PromiseError, match=why):
-        promises_of("game", {head: text})
+def test_a_contract_that_is_written_wrongly_is_refused(head: str, text: str, why: str) -> None:
+    with pytest.raises(ContractError, match=why):
+        contracts_of("game", {head: text})
 
 
 def made(result: Any, text: str) -> Any:
-    """Return a rule ``f(x, who)`` that returns a result, held to a promise."""
+    """Return a rule ``f(x, who)`` that returns a result, held to a contract."""
     module = ModuleType("game")
 
     def f(x: Any, who: Any = None) -> Any:
         return result(x, who) if callable(result) else result
 
     module.__dict__.update(f=f, __all__=["f"])
-    return watched(module, promises_of("game", {"f(x, who)": text}), Watch()).f
+    return watched(module, contracts_of("game", {"f(x, who)": text}), Watch()).f
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ def made(result: Any, text: str) -> Any:
         ("marked of x", (ANN, BOB), (), (ANN,)),
     ],
 )
-def test_a_rule_that_breaks_its_promise_is_found_out(text: str, x: Any, good: Any, bad: Any) -> None:
+def test_a_rule_that_breaks_its_contract_is_found_out(text: str, x: Any, good: Any, bad: Any) -> None:
     assert made(good, text)(x) == good
-    with pytest.raises(PromiseError):
+    with pytest.raises(ContractError):
         made(bad, text)(x)
 
 
@@ -86,7 +86,7 @@ def test_a_rule_that_makes_a_peer_up_is_found_out() -> None:
         return (*x, EVE)
 
     module.__dict__.update(f=f, __all__=["f"])
-    with pytest.raises(PromiseError, match="a peer that it was not given"):
+    with pytest.raises(ContractError, match="a peer that it was not given"):
         watched(module, {}, Watch()).f((ANN,))
 
 
@@ -104,11 +104,11 @@ def test_a_mark_stays_in_all_that_is_made_of_what_was_marked() -> None:
 
     module.__dict__.update(out=out, on=on, playing=playing, __all__=["out", "on", "playing"])
     table = {"out(table, player)": "marks player", "playing(table, player)": "true only if player is unmarked"}
-    game = watched(module, promises_of("game", table), Watch())
+    game = watched(module, contracts_of("game", table), Watch())
 
     after = game.on(game.out((ANN, BOB), ANN))
     assert game.playing(after, BOB)
-    with pytest.raises(PromiseError, match="playing"):
+    with pytest.raises(ContractError, match="playing"):
         game.playing(after, ANN)
 
 
@@ -120,12 +120,12 @@ QUICK = {"second", "random", "illegal-later", "diagonal", "illegal", "hold-10", 
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", WITH_RULES)
-def test_the_rules_keep_their_promises_in_games_that_are_played(name: str, seed: int) -> None:
+def test_the_rules_keep_their_contracts_in_games_that_are_played(name: str, seed: int) -> None:
     spec = load(name)
     modules = rules_modules(spec)
-    promises = promises_for(spec, modules)
+    contracts = contracts_for(spec, modules)
     watch = Watch()
-    held = {module: watched(found, promises, watch) for module, found in modules.items()}
+    held = {module: watched(found, contracts, watch) for module, found in modules.items()}
     server, *_ = spec.listeners()
     client = next(role for role in spec.roles if spec.connects.get(role))
     network = Network(spec, server, held, seed=seed)

@@ -1,0 +1,271 @@
+"""A journal as steps: what came, what it led to, and where everybody stands then. Plain data, made by replaying it.
+
+A step is an input of the journal. Parties are the role that kept the journal, ``s0`` for its first session, and its
+peers, ``s0p1`` for the second peer of that one. Where a party stands is a tuple of ids of the pictures' elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+from diagrams.states.marks import Marks
+from machines.effects import Ask, Drop, Ended, Note, Received, Send
+from machines.engine.compiler import Program
+from machines.engine.session import Session
+from machines.loader import rules_modules
+from machines.values import Peer, Record, plain
+from runtime.journal import Head, Recorded, bytes_of, read_journal
+from runtime.replay import Replayed, again, program_of
+from runtime.studio.shadows import Shadow, Stand, shadowed_role, stands
+
+RAW_CHARACTERS_MAX = 2000  # of a message as it was on the wire, in a step's details
+_FAULTS = ("unexpected", "unknown", "malformed", "early", "illegal")  # how notes begin that tell of a fault of a peer
+
+
+class Tone(IntEnum):
+    """What a line of the sequence diagram is."""
+
+    MESSAGE = 0
+    CLOSED = 1
+    VIOLATION = 2
+    END = 3
+    CLOCK = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A line of the sequence diagram: from a party to another, or to none; ``detail`` is what a reader may open."""
+
+    source: str
+    target: str | None
+    text: str
+    tone: Tone
+    detail: str = ""
+    fields: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """Who takes part. ``name`` is what it is called, as far as the run knows."""
+
+    id: str
+    role: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One input. ``stands`` and ``unsure`` are of every party that is there; ``arrows`` what the pictures light."""
+
+    number: int
+    seconds: float
+    kind: str
+    party: str
+    said: tuple[Said, ...]
+    stands: dict[str, tuple[str, ...]]
+    unsure: frozenset[str]
+    arrows: tuple[str, ...]
+    places: tuple[str, ...]  # of the transitions: "main.asked: on INIT_PLACE, then playing"
+
+
+@dataclass(frozen=True)
+class RecordedRun:
+    """A whole run: its head, its steps in order, who took part, and the pictures by (role, machine)."""
+
+    head: Head
+    program: Program
+    marks: Marks
+    steps: tuple[Step, ...]
+    parties: tuple[Party, ...]
+    complete: bool
+
+
+def run_of(journal: Path, spec: str | None = None, *, force: bool = False, rules: Sequence[str] = ()) -> RecordedRun:
+    """Read and replay a journal.
+
+    Raises:
+        JournalError: it cannot be read.
+        ReplayError: the spec has changed, or the journal does not hang together.
+        SpecError, SpecNotFound, SettingError, RulesError: as for `machines.loader.load`.
+    """
+    recorded = read_journal(journal)
+    program = program_of(recorded, spec, force=force, rules=rules)
+    maker = StepMaker(recorded, program, rules)
+    steps = tuple(maker.steps())
+    return RecordedRun(recorded.head, program, maker.marks, steps, maker.parties(), recorded.complete)
+
+
+@dataclass(slots=True)
+class _SessionState:
+    """What is known of one session of the journal."""
+
+    prefix: str
+    shadows: dict[int, Shadow] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)
+    gone: set[int] = field(default_factory=set)
+
+
+class StepMaker:
+    """Makes steps of a journal, one after another."""
+
+    def __init__(self, recorded: Recorded, program: Program, rules: Sequence[str] = ()) -> None:
+        self.marks = Marks(program.spec)
+        self._recorded = recorded
+        self._program = program
+        self._role = recorded.head.role
+        other = shadowed_role(program.spec, self._role)
+        self._shadowed = other
+        self._client = Program(program.spec, other, rules_modules(program.spec, rules)) if other is not None else None
+        self._states: dict[int, _SessionState] = {}
+        self._peers: dict[str, tuple[int, int]] = {}
+        self._began: float | None = None
+
+    def parties(self) -> tuple[Party, ...]:
+        """Return who took part in the steps made so far: the sessions, each with its peers."""
+        several = len(self._states) > 1
+        found = []
+        for number, state in self._states.items():
+            found.append(Party(state.prefix, self._role, f"{self._role} {number + 1}" if several else self._role))
+            for id_, (session, peer) in self._peers.items():
+                if session == number:
+                    role = self._role_of(peer)
+                    found.append(Party(id_, role, state.names.get(peer, f"{role} {peer + 1}")))
+        return tuple(found)
+
+    def _role_of(self, peer: int) -> str:
+        program = self._program
+        if peer < len(program.connects):
+            return program.connects[peer]
+        return program.callers[0] if program.callers else "peer"
+
+    def steps(self) -> Iterator[Step]:
+        """Yield the steps. Raises as `runtime.replay.again`."""
+        for done in again(self._recorded, self._program, watch=True):
+            yield self._step(done)
+
+    def _step(self, done: Replayed) -> Step:
+        line = done.line
+        began = self._began = line.t if self._began is None else self._began
+        state = self._states.setdefault(line.session, _SessionState(f"s{line.session}"))
+        said = [*self._came(state, done), *self._led_to(state, done)]
+        if done.session is not None:
+            self._learn_names(state, done.session)
+        arrows = [id_ for taken in done.took for id_ in self.marks.arrows(self._role, taken)]
+        where = {state.prefix: self._boxes(self._role, stands(done.session))} if done.session is not None else {}
+        unsure = set()
+        for peer, shadow in state.shadows.items():
+            assert self._shadowed is not None, "only then there are shadows"
+            arrows += [id_ for taken in shadow.taken() for id_ in self.marks.arrows(self._shadowed, taken)]
+            boxes = self._boxes(self._shadowed, shadow.stands())
+            if boxes:
+                where[self._peer(state, line.session, peer)] = boxes
+            if shadow.unsure:
+                unsure.add(self._peer(state, line.session, peer))
+        party = state.prefix if line.peer is None else self._peer(state, line.session, line.peer)
+        places = tuple(
+            f"{path}.{at}: on {event.lstrip('.')}, then {to.lstrip('.')}" for path, at, event, to in done.took
+        )
+        return Step(
+            done.number, round(line.t - began, 4), line.kind, party, tuple(said), where, frozenset(unsure),
+            tuple(dict.fromkeys(arrows)), places,
+        )  # fmt: skip
+
+    def _boxes(self, role: str, stand: Stand) -> tuple[str, ...]:
+        found = (self.marks.box(role, path, state) for path, state in stand)
+        return tuple(dict.fromkeys(id_ for id_ in found if id_ is not None))
+
+    def _peer(self, state: _SessionState, session: int, peer: int) -> str:
+        id_ = f"{state.prefix}p{peer}"
+        self._peers.setdefault(id_, (session, peer))
+        return id_
+
+    # -- what came ---------------------------------------------------------------------------------------------------
+
+    def _came(self, state: _SessionState, done: Replayed) -> Iterator[Said]:
+        line = done.line
+        if line.kind == "connect" and line.peer is not None:
+            if self._client is not None:
+                state.shadows[line.peer] = Shadow(self._client)
+            yield Said(self._peer(state, line.session, line.peer), state.prefix, "connects", Tone.MESSAGE)
+        elif line.kind == "lost" and line.peer is not None:
+            yield Said(self._peer(state, line.session, line.peer), None, "connection lost", Tone.VIOLATION)
+            if line.peer in state.shadows:
+                state.shadows[line.peer].lost(line.t)
+        elif line.kind == "tick":
+            for path, at, event, _ in done.took:
+                if event.removeprefix("always:").startswith((".timeout", ".after", ".every")):
+                    text = f"{event.removeprefix('always:').lstrip('.')} in {path}.{at}"
+                    yield Said(state.prefix, None, text, Tone.CLOCK)
+        elif line.kind in ("failed", "fault"):
+            yield Said(state.prefix, None, line.why or "the player failed", Tone.VIOLATION)
+        elif line.kind == "property":
+            yield Said(state.prefix, None, f"broken: {line.why}", Tone.VIOLATION)
+
+    # -- what it led to ----------------------------------------------------------------------------------------------
+
+    def _led_to(self, state: _SessionState, done: Replayed) -> Iterator[Said]:
+        now, session = done.line.t, done.line.session
+        raw = bytes_of(done.line.raw) if done.line.raw is not None else b""
+        for effect in done.out:
+            if type(effect) is Received:
+                if effect.peer in state.shadows:
+                    state.shadows[effect.peer].received(effect.message, effect.fields, raw, now)
+                source = self._peer(state, session, effect.peer)
+                yield Said(source, state.prefix, effect.message, Tone.MESSAGE, _shown(raw), plain(effect.fields))
+            elif type(effect) is Send:
+                shadow = state.shadows.get(effect.peer)
+                taken = shadow.sent(effect.data, now) if shadow is not None else []
+                fields = next((plain(one.fields) for one in taken if one.message == effect.message), None)
+                target = self._peer(state, session, effect.peer)
+                yield Said(state.prefix, target, effect.message, Tone.MESSAGE, _shown(effect.data), fields)
+            elif type(effect) is Drop:
+                if effect.peer in state.shadows:
+                    state.shadows[effect.peer].lost(now)
+                target = self._peer(state, session, effect.peer)
+                yield Said(state.prefix, target, f"closes: {effect.why}", Tone.CLOSED)
+            elif type(effect) is Note and effect.level in ("warning", "error"):
+                yield self._noted(state, session, effect, raw)
+            elif type(effect) is Ask:
+                yield Said(state.prefix, None, f"asks its player: {effect.question}", Tone.CLOCK)
+            elif type(effect) is Ended:
+                failed = effect.failed is not None
+                text = f"failed: {effect.failed}" if failed else "the end"
+                detail = "" if failed else str(plain(effect.value))
+                yield Said(state.prefix, None, text, Tone.VIOLATION if failed else Tone.END, detail)
+
+    def _noted(self, state: _SessionState, session: int, note: Note, raw: bytes) -> Said:
+        if note.peer is None:
+            return Said(state.prefix, None, note.text, Tone.VIOLATION)
+        if note.text.startswith(_FAULTS) and note.peer in state.shadows:
+            state.shadows[note.peer].spoiled()
+        return Said(self._peer(state, session, note.peer), None, note.text, Tone.VIOLATION, _shown(raw))
+
+    # -- names -------------------------------------------------------------------------------------------------------
+
+    def _learn_names(self, state: _SessionState, session: Session) -> None:
+        """Find what peers are called: a sign-up gave them a name."""
+        known = {peer for id_, (_, peer) in self._peers.items() if id_.startswith(f"{state.prefix}p")}
+        if session.root is None or known <= state.names.keys():
+            return
+        for value in session.root.slots:
+            for peer in _peers(value):
+                name = peer.fields.get("name")
+                if isinstance(name, str):
+                    state.names[peer.number] = name
+
+
+def _peers(value: Any, depth: int = 3) -> Iterator[Peer]:
+    if isinstance(value, Peer):
+        yield value
+    elif depth and isinstance(value, tuple | Record):
+        for item in value.values() if isinstance(value, Record) else value:
+            yield from _peers(item, depth - 1)
+
+
+def _shown(data: bytes) -> str:
+    text = data.decode("utf-8", "backslashreplace").strip()
+    return text if len(text) <= RAW_CHARACTERS_MAX else f"{text[:RAW_CHARACTERS_MAX]}… ({len(data)} bytes)"

@@ -1,0 +1,215 @@
+"""The studio's pages: the one that is saved, and those that are served to who has the link."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.cli import main
+from runtime.studio.page import details, facts, pictures, saved
+from runtime.studio.steps import RecordedRun, run_of
+
+pytest.importorskip("starlette", reason="the extra 'web' is not installed")
+
+from starlette.testclient import TestClient
+
+from runtime.studio.boards import Boards
+from runtime.studio.site import POLICY, RunSite
+
+HOST = "http://127.0.0.1:8000"
+HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "‮evil", "n" * 200]
+
+NAMED = """\
+protocol: p
+connects: {a: b}
+messages: {a: {HI: {name: $name string}}}
+roles:
+  b:
+    main:
+      begin: {accept: named(peer), as: all, seats: 1, within: 5 s, timeout: {return: null}, then: end}
+      end: {return: null}
+    named(peer):
+      w: {await: peer, within: 5 s, receive: {HI: {return: {name: name}}}, fault: {return: {name: "'nobody'"}}}
+  a:
+    main:
+      s: {ask: hi, within: 5 s, receive: {HI: {send: HI, return: null}}}
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RecordedRun:
+    journal = tmp_path_factory.mktemp("run") / "run.jsonl"
+    assert main(["play", "tsuro", "--players", "3", "--seed", "2", "-q", "--journal", str(journal)]) == 0
+    return run_of(journal)
+
+
+@pytest.fixture(scope="module")
+def site(run: RecordedRun) -> RunSite:
+    return RunSite(run, token="secret", port=8000, hosts=frozenset({"127.0.0.1"}))
+
+
+@pytest.fixture
+def guest(site: RunSite) -> TestClient:
+    return TestClient(site.app, base_url=HOST, follow_redirects=False)
+
+
+@pytest.fixture
+def client(guest: TestClient) -> TestClient:
+    answer = guest.get("/enter?token=secret")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "samesite=strict" in cookie.lower()
+    return guest
+
+
+def test_the_facts_of_a_run_name_every_step_and_every_element_once(run: RecordedRun) -> None:
+    told = facts(run, Boards(run.program.spec, run.steps, run.parties))
+
+    assert len(told["rows"]) == len(run.steps)
+    assert len(told["table"]) == len(set(told["table"]))
+    drawn = pictures(run)
+    known = {one for svg in drawn.values() for one in re.findall(r'\bid="([^"]+)"', svg)}
+    assert {one for ids in told["table"] for one in ids} <= known
+    assert len(json.dumps(told["rows"])) < 400 * len(run.steps), "a step is a few hundred bytes"
+
+
+def test_who_has_the_link_gets_all_that_the_page_asks_for(client: TestClient, run: RecordedRun) -> None:
+    assert "<title>accord studio</title>" in client.get("/").text
+    told = client.get("/run.json").json()
+    assert told["protocol"] == "tsuro"
+    for path in ("/run.js", "/run.css", "/step/0", "/board/0.svg", f"/picture/{told['pictures'][0]['id']}.svg"):
+        assert client.get(path).status_code == 200, path
+    assert client.get(f"/step/{len(run.steps) - 1}").json()[-1]["branch"]
+
+
+@pytest.mark.parametrize("path", ["/step/100000", "/board/100000.svg", "/picture/none.svg", "/run.py", "/../x"])
+def test_what_is_not_there_is_said_to_be_none(client: TestClient, path: str) -> None:
+    assert client.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/", "/run.json", "/run.js", "/step/0", "/board/0.svg"])
+def test_without_the_token_nothing_is_shown(guest: TestClient, path: str) -> None:
+    assert guest.get(path).status_code == 403
+    assert guest.get("/enter?token=guessed").status_code == 403
+    guest.cookies.set("accord-studio-8000", "guessed")
+    assert guest.get(path).status_code == 403
+
+
+def test_another_host_and_another_method_are_refused(client: TestClient) -> None:
+    assert client.get("/", headers={"host": "evil.example:8000"}).status_code == 421
+    assert client.post("/").status_code == 405
+
+
+def test_every_answer_has_a_policy_that_loads_nothing_from_elsewhere(client: TestClient) -> None:
+    for path in ("/", "/run.json", "/none"):
+        headers = client.get(path).headers
+        assert headers["content-security-policy"] == POLICY
+        assert headers["x-content-type-options"] == "nosniff"
+    assert "script-src" not in client.get("/board/0.svg").headers["content-security-policy"]
+
+
+class _Elements(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def test_the_saved_page_loads_nothing_and_runs_its_own_script_alone(run: RecordedRun) -> None:
+    page = saved(run, pictures(run))
+    elements = _Elements()
+    elements.feed(page)
+
+    scripts = [attributes for tag, attributes in elements.found if tag == "script"]
+    assert scripts == [{"type": "application/json", "id": "embedded"}, {}]
+    assert not any("src" in attributes for tag, attributes in elements.found if tag != "img")
+    assert not any(tag == "link" for tag, _ in elements.found)
+    (policy,) = [a["content"] for tag, a in elements.found if tag == "meta" and "http-equiv" in a]
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=["tag", "script", "bidi", "long"])
+def test_a_hostile_name_is_data_and_no_markup(name: str, tmp_path: Path) -> None:
+    journal = tmp_path / "run.jsonl"
+    (tmp_path / "p.yaml").write_text(NAMED)
+    answer = json.dumps({"name": name})
+    assert main(["play", str(tmp_path / "p.yaml"), "-q", "--journal", str(journal), "--answer", f"hi={answer}"]) == 0
+
+    run = run_of(journal)
+    page = saved(run, pictures(run))
+
+    assert any({"name": name} in [said.get("fields") for said in details(step)] for step in run.steps)
+    assert "<img src=x" not in page
+    assert "<script>alert" not in page
+
+
+def test_the_command_saves_a_page_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    journal, page = tmp_path / "run.jsonl", tmp_path / "run.html"
+    assert main(["play", "sticks", "--seed", "1", "-q", "--journal", str(journal)]) == 0
+    capsys.readouterr()
+
+    assert main(["studio", str(journal), "--save", str(page)]) == 0
+    assert capsys.readouterr().out.startswith(f"{page}: ")
+    assert main(["studio", str(journal), "--save", str(tmp_path / "no" / "run.html")]) == 2
+    assert main(["studio", str(tmp_path / "none.jsonl"), "--save", str(page)]) == 2
+
+
+# -- in a browser ----------------------------------------------------------------------------------------------------
+
+CHROMIUM = os.environ.get("ACCORD_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="the extra 'test-web' is not installed")
+    if CHROMIUM is None:
+        pytest.skip("no Chromium is installed")
+    with playwright.sync_playwright() as made:
+        opened = made.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.mark.xdist_group("browser")
+def test_a_saved_page_opens_from_its_file_and_is_led_by_keys(run: RecordedRun, browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "run.html"
+    path.write_text(saved(run, pictures(run)), encoding="utf-8")
+    page = browser.new_page()
+    said: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+
+    page.goto(f"{path.as_uri()}#step=40")
+    page.wait_for_selector("body[data-ready]")
+    assert page.inner_text("#where").startswith("step 40 of")
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text("#where").startswith("step 41 of")
+    page.keyboard.press("End")
+    assert page.inner_text("#where").startswith(f"step {len(run.steps)} of")
+    page.keyboard.press("Home")
+    assert page.locator("#pictures rect.here").count() == 1
+    page.select_option("#who", "s0p1")
+    assert "player=s0p1" in page.url
+    rows = page.locator(".row").count()
+    assert 0 < rows < 60, "only what is seen is drawn"
+    page.locator("#slider").fill("50")
+    page.wait_for_selector("#board[src^='data:image/svg']")
+    assert "INTER" in page.inner_text("#detail")
+    assert said == []
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    page.close()

@@ -1,0 +1,119 @@
+"""A journal as steps: where everybody stands is where the sessions stood, and shadows follow the real clients."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.cli import main
+from runtime.journal import read_journal
+from runtime.replay import again, program_of
+from runtime.studio.boards import Boards
+from runtime.studio.shadows import shadowed_role, stands
+from runtime.studio.steps import RecordedRun, Tone, run_of
+
+GAMES = ["sticks", "tsuro", "santorini-official", "santorini-prompts", "santorini-rulecheck", "trains"]
+
+
+FULL = {"trains": ("--players", "5")}  # with fewer its doors stay open for a while
+
+
+def played(name: str, folder: Path, *options: str) -> Path:
+    journal = folder / "run.jsonl"
+    assert main(["play", name, "--seed", "2", "-q", "--journal", str(journal), *FULL.get(name, ()), *options]) == 0
+    return journal
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_where_the_role_stands_is_where_its_session_stood(name: str, tmp_path: Path) -> None:
+    journal = played(name, tmp_path)
+    run = run_of(journal)
+    recorded = read_journal(journal)
+
+    lit = 0
+    for step, done in zip(run.steps, again(recorded, program_of(recorded)), strict=True):
+        assert done.session is not None
+        wanted = {run.marks.box(run.head.role, path, state) for path, state in stands(done.session)}
+        assert set(step.stands[step.party.partition("p")[0]]) == wanted
+        lit += len(wanted)
+    assert lit > len(run.steps)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_shadows_of_a_game_s_clients_follow_them_to_the_end(name: str, tmp_path: Path) -> None:
+    run = run_of(played(name, tmp_path))
+    clients = [party.id for party in run.parties if "p" in party.id]
+
+    stood = {client: [step for step in run.steps if client in step.stands] for client in clients}
+    assert clients
+    assert all(stood.values()), "each was somewhere"
+    assert not any(client in run.steps[-1].stands for client in clients), "each has come to its end"
+    if name != "santorini-official":  # which turns a place round before it sends it
+        assert not any(step.unsure for step in run.steps)
+
+
+def test_a_client_has_the_name_that_it_signed_up_with(tmp_path: Path) -> None:
+    run = run_of(played("tsuro", tmp_path, "--players", "3"))
+
+    assert [party.name for party in run.parties] == ["server", "player1", "player2", "player3"]
+
+
+def test_what_a_player_did_wrong_is_a_violation_and_its_shadow_is_unsure(tmp_path: Path) -> None:
+    run = run_of(played("tsuro", tmp_path, "--players", "3", "--player", "malformed"))
+
+    wrong = [said for step in run.steps for said in step.said if said.tone is Tone.VIOLATION]
+    assert wrong
+    assert any("s0p0" in step.unsure for step in run.steps)
+    assert not any({"s0p1", "s0p2"} & step.unsure for step in run.steps)
+
+
+def boards_of(run: RecordedRun) -> Boards:
+    return Boards(run.program.spec, run.steps, run.parties)
+
+
+@pytest.mark.parametrize("name", ["tsuro", "santorini-prompts", "trains"])
+def test_a_game_with_a_view_has_boards_that_are_drawn(name: str, tmp_path: Path) -> None:
+    run = run_of(played(name, tmp_path))
+    boards = boards_of(run)
+
+    assert len(boards) > 1
+    assert boards.at == sorted(boards.at), "a board is never older than the one before"
+    drawn = [boards.svg(at) for at in range(len(boards))]
+    assert all(svg is not None and svg.startswith("<svg") for svg in drawn)
+    assert len(set(drawn)) > len(drawn) // 2
+
+
+def test_a_game_without_a_view_has_none(tmp_path: Path) -> None:
+    assert len(boards_of(run_of(played("sticks", tmp_path)))) == 0
+
+
+def test_only_a_role_to_which_one_kind_of_client_comes_has_shadows() -> None:
+    from machines.loader import load
+
+    assert shadowed_role(load("tsuro"), "server") == "client"
+    assert shadowed_role(load("tsuro"), "client") is None
+    assert shadowed_role(load("santorini-relay"), "server") is None, "its client speaks to a third"
+
+
+def test_a_client_s_own_journal_shows_what_it_did(tmp_path: Path) -> None:
+    """No journal of a client is kept by play; a session of a service's is."""
+    text = """\
+protocol: p
+connects: {a: b}
+messages: {a: {HI: hi}, b: {YES: yes}}
+roles:
+  b:
+    main(peer):
+      w: {within: 5 s, receive: {HI: {send: YES, return: null}}}
+  a:
+    main:
+      s: {send: HI, within: 5 s, receive: {YES: {return: null}}}
+"""
+    (tmp_path / "p.yaml").write_text(text)
+    run = run_of(played(str(tmp_path / "p.yaml"), tmp_path))
+
+    lines: list[Any] = [(said.text, said.tone) for step in run.steps for said in step.said]
+    assert ("HI", Tone.MESSAGE) in lines
+    assert lines[-1] == ("the end", Tone.END)
