@@ -9,7 +9,7 @@ import pytest
 
 from machines.checks import check
 from machines.loader import load_text, rules_modules
-from machines.manual import FRAMES, SOURCES, Example, Page, PageError, pages, read_pages
+from machines.manual import FRAMES, Example, Page, PageError, pages, pages_in, read_page
 from machines.problems import SpecError
 from machines.verification.verify import verify
 from runtime.manual import pages as all_pages
@@ -71,28 +71,36 @@ def test_frames_are_those_of_the_reference() -> None:
     assert set(FRAMES) == {path.stem for path in BASES.glob("*.yaml")} | {"messages"}
 
 
-def test_every_file_with_pages_is_a_source() -> None:
-    found = {
-        str(path.relative_to(MACHINES))
-        for path in MACHINES.rglob("*.py")
-        if re.search(r"(?m)^ *(r?\"\"\")?A[1-9]\d\d: .+\.$", path.read_text())
-    }
+def test_no_docstring_holds_a_page_that_nobody_would_find() -> None:
+    for path in [*MACHINES.rglob("*.py"), *RUNTIME.rglob("*.py")]:
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"(?m)^ *Mended(, in [a-z-]+)?:$", text), f"{path}: the page of a code is a file"
 
-    assert found - {"manual.py"} == set(SOURCES)  # which shows the form
+
+EXAMPLES = "## Bad, in server\n\n```yaml\na: 1\n```\n\n## Mended\n\n```yaml\na: 2\n```\n"
+
+
+def test_a_file_with_the_parts_of_a_page_in_their_order_is_one() -> None:
+    page = read_page("A999.md", f"# A999: wrong.\n\nWhy.\n\n{EXAMPLES}")
+
+    assert page == Page("A999", "wrong", "Why.", Example("a: 1\n", "server"), Example("a: 2\n", "server"))
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "A999: no example.\n\nWhy.",
-        "A999: nothing mended.\n\nWhy.\n\nBad:\n\n    a: 1\n",
-        "A999: a frame that is none.\n\nWhy.\n\nBad, in nowhere:\n\n    a: 1\n\nMended:\n\n    a: 2\n",
+        "# A999: no example.\n\nWhy.\n",
+        "# A999: nothing mended.\n\nWhy.\n\n## Bad\n\n```yaml\na: 1\n```\n",
+        f"# A999: nowhere.\n\nWhy.\n\n{EXAMPLES.replace('server', 'nowhere')}",
+        f"# A998: the code of another file.\n\nWhy.\n\n{EXAMPLES}",
+        f"# A999: more than a page.\n\nWhy.\n\n{EXAMPLES}\nMore.\n",
     ],
 )
-def test_what_begins_like_a_page_must_be_one(text: str) -> None:
+def test_a_file_of_the_manual_must_be_a_page(text: str) -> None:
     with pytest.raises(PageError):
-        list(read_pages(text))
+        read_page("A999.md", text)
 
 
-def test_an_ordinary_docstring_is_no_page() -> None:
-    assert list(read_pages("Return the sum.\n\nA302 is told elsewhere.")) == []
+def test_the_pages_of_games_lie_apart_from_those_of_specs() -> None:
+    assert {code[:2] for code in pages_in("runtime.manual")} == {"A6"}
+    assert "A6" not in {code[:2] for code in pages()}

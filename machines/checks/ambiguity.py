@@ -1,12 +1,10 @@
 """Checks of who sends and hears which messages, and whether they can be told apart.
 
-    A330  a message that is never sent             A335  answers to one question that can not be told apart
-    A331  a message that is never received         A336  an urgent message that is like another
-    A332  a type that is never used
-    A333  a setting that is never used
-    A334  messages that can not be told apart      A339  messages that were not compared
-
-Each function's docstring is the manual page of its code.
+A330  a message that is never sent             A335  answers to one question that can not be told apart
+A331  a message that is never received         A336  an urgent message that is like another
+A332  a type that is never used
+A333  a setting that is never used
+A334  messages that can not be told apart      A339  messages that were not compared
 """
 
 from __future__ import annotations
@@ -50,31 +48,7 @@ NARROWER_STEPS = 100  # what it takes at least to look whether one message is a 
 def check_traffic(spec: Spec, problems: Problems) -> None:
     """A330: a message is never sent.
 
-    It is a leftover, or a slip: each sender that it stands under sends it somewhere.
-
-    Bad, in per-connection:
-
-        main(client):
-          ready: {within: 5 s, receive: {MOVE: {return: null}}}
-
-    Mended:
-
-        main(client):
-          ready: {within: 5 s, receive: {MOVE: {send: NOTE(x), return: null}}}
-
     A331: a message is never received.
-
-    Whenever it came it would be unexpected. A role at the other end has to list it.
-
-    Bad, in per-connection:
-
-        main(client):
-          ready: {send: NOTE(1), return: null}
-
-    Mended:
-
-        main(client):
-          ready: {within: 5 s, receive: {MOVE: {send: NOTE(x), return: null}}}
     """
     sent = {role.name: {call.path for call in _sent(role.machines.values())} for role in spec.roles.values()}
     received = {role.name: set(_received(role.machines.values())) for role in spec.roles.values()}
@@ -107,59 +81,7 @@ def _received(machines: Iterable[Machine]) -> Iterator[str]:
 def check_declarations(spec: Spec, problems: Problems) -> None:
     """A332: a type is never used.
 
-    It misleads whoever changes it. Most often a message should have it.
-
-    Bad, in messages:
-
-        types:
-          Square: {int: 0..9}
-        messages:
-          client:
-            MOVE: [move, $x int]
-
-    Mended:
-
-        types:
-          Square: {int: 0..9}
-        messages:
-          client:
-            MOVE: [move, $x Square]
-
     A333: a setting is never used.
-
-    A person would set it, and nothing would happen.
-
-    Bad:
-
-        protocol: echo
-        connects: {client: server}
-        settings: {reply: 5 s}
-        messages:
-          client: {PING: ping}
-          server: {PONG: pong}
-        roles:
-          server:
-            main(client):
-              ready: {within: 5 s, receive: {PING: {send: PONG, return: null}}}
-          client:
-            main:
-              begin: {send: PING, within: 5 s, receive: {PONG: {return: null}}}
-
-    Mended:
-
-        protocol: echo
-        connects: {client: server}
-        settings: {reply: 5 s}
-        messages:
-          client: {PING: ping}
-          server: {PONG: pong}
-        roles:
-          server:
-            main(client):
-              ready: {within: reply, receive: {PING: {send: PONG, return: null}}}
-          client:
-            main:
-              begin: {send: PING, within: reply, receive: {PONG: {return: null}}}
     """
     used: set[str] = set()
     todo = [
@@ -239,66 +161,7 @@ class AmbiguityTable:
         return self._narrower[a, b]
 
     def tell(self, problems: Problems) -> None:
-        """A339: the messages are too many, or their patterns too intricate, for all to be compared.
-
-        So nobody knows whether they can be told apart. Words at the same place are compared at once.
-
-        Bad:
-
-            protocol: many
-            connects: {client: server}
-            types:
-              T100: {string: "(a|b)*a[ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab]-100"}
-              # and so on, 59 times
-            messages:
-              client:
-                M100: $a100 T100
-                # and so on, 59 times
-            roles:
-              server:
-                main(client):
-                  any:
-                    within: 5 s
-                    receive:
-                      M100: stay
-                      # and so on, 59 times
-                    timeout: {return: null}
-              client:
-                main:
-                  begin:
-                    send:
-                      - M100('-100')
-                      # and so on, 59 times
-                    return: null
-
-        Mended:
-
-            protocol: many
-            connects: {client: server}
-            types:
-              T100: {string: "(a|b)*a[ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab]-100"}
-              # and so on, 59 times
-            messages:
-              client:
-                M100: [m100, $a100 T100]
-                # and so on, 59 times
-            roles:
-              server:
-                main(client):
-                  any:
-                    within: 5 s
-                    receive:
-                      M100: stay
-                      # and so on, 59 times
-                    timeout: {return: null}
-              client:
-                main:
-                  begin:
-                    send:
-                      - M100('-100')
-                      # and so on, 59 times
-                    return: null
-        """
+        """A339: the messages are too many, or their patterns too intricate, for all to be compared."""
         if self.undecided:
             place = next(iter(self._spec.messages.values())).place
             pairs = f"{self.undecided} pair{'' if self.undecided == 1 else 's'} of messages"
@@ -373,79 +236,7 @@ class _Layer:
 def check_recognition(flow: CallGraph, likeness: AmbiguityTable, problems: Problems) -> None:
     """A334: two messages that are expected together can not be told apart.
 
-    They stand in one state, or in a state and a layer around it, one peer may send both, and some value is either. The
-    order written does not decide, unless the earlier or inner one is strictly narrower: then it is meant as the
-    exception. Give one a fixed word, or receive them in different states.
-
-    Bad:
-
-        protocol: names
-        connects: {client: server}
-        messages:
-          client:
-            NAME: $name string
-            NICK: $nick string
-        roles:
-          server:
-            main(client):
-              named: {within: 5 s, receive: {NAME: {return: name}, NICK: {return: nick}}}
-          client:
-            main:
-              begin: [{if: my.shy, send: NICK('x'), return: null}, {send: NAME(my.name), return: null}]
-
-    Mended:
-
-        protocol: names
-        connects: {client: server}
-        messages:
-          client:
-            NAME: $name string
-            NICK: [nick, $nick string]
-        roles:
-          server:
-            main(client):
-              named: {within: 5 s, receive: {NAME: {return: name}, NICK: {return: nick}}}
-          client:
-            main:
-              begin: [{if: my.shy, send: NICK('x'), return: null}, {send: NAME(my.name), return: null}]
-
     A335: two answers to one question can not be told apart.
-
-    What a player answers is judged like a message of a peer: some value would be either.
-
-    Bad:
-
-        protocol: names
-        connects: {client: server}
-        messages:
-          client:
-            NAME: {name: $name string}
-            NICK: {name: $nick string}
-        roles:
-          server:
-            main(client):
-              named: {within: 5 s, receive: {NAME: nicked}}
-              nicked: {within: 5 s, receive: {NICK: {return: nick}}}
-          client:
-            main:
-              begin: {ask: who, within: 5 s, receive: {NAME: {send: NAME, return: 1}, NICK: {send: NICK, return: 2}}}
-
-    Mended:
-
-        protocol: names
-        connects: {client: server}
-        messages:
-          client:
-            NAME: {name: $name string}
-            NICK: {nick: $nick string}
-        roles:
-          server:
-            main(client):
-              named: {within: 5 s, receive: {NAME: nicked}}
-              nicked: {within: 5 s, receive: {NICK: {return: nick}}}
-          client:
-            main:
-              begin: {ask: who, within: 5 s, receive: {NAME: {send: NAME, return: 1}, NICK: {send: NICK, return: 2}}}
     """
     told: set[frozenset[str]] = set()
     newcomers = Newcomers(flow)
@@ -613,26 +404,7 @@ def _either(both: Overlap) -> str:
 
 
 def check_urgent(spec: Spec, likeness: AmbiguityTable, problems: Problems) -> None:
-    """A336: an urgent message has the shape of another that its sender may send.
-
-    It is taken on arrival, before anyone says what is expected, so nothing but its shape can tell it.
-
-    Bad, in messages:
-
-        messages:
-          client:
-            PING: $text string
-            SAY: $line string
-        urgent: [PING]
-
-    Mended:
-
-        messages:
-          client:
-            PING: [ping]
-            SAY: $line string
-        urgent: [PING]
-    """
+    """A336: an urgent message has the shape of another that its sender may send."""
     for message in spec.messages.values():
         if not message.urgent:
             continue

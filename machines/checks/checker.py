@@ -25,7 +25,7 @@
     A401  a rule that its module does not have                 A403  a rule of a module that the spec does not name
     A402  a rule given too few or too many values              A404  a function that is not built in, or its values
 
-Each check is a function whose docstring is the manual page of its codes; it is found in
+Each check is a function whose docstring names its codes (`machines.manual` has their pages); it is found in
 
     assignment   A301 A302 A306 A310      messages   A330 to A336, A339
     bindings     A303 to A313             rules      A401 to A404

@@ -59,68 +59,9 @@ Walk = Generator[Use | Edge | Waiting, None, Bound]
 def check_assignment(flow: CallGraph, problems: Problems) -> None:
     """A301: nothing is called so here.
 
-    A name is a parameter, is seen everywhere (a setting, a role, what is built in), or is bound by 'let', 'as', 'each',
-    'accept' or a field of a message.
-
-    Bad, in server:
-
-        done: {return: scroe}
-
-    Mended:
-
-        done: {let: {score: n}, return: score}
-
     A302: a name may be unset where it is used.
-
-    On some way to that place nothing binds it, and a value that is not there would reach a rule. Bind it in a state
-    that every way passes, or make it a parameter. A loop may have no item: what it binds may be unset after it.
-
-    Bad, in server:
-
-        asked: {await: player, within: 5 s, receive: {MOVE: told, QUIT: told}, fault: {return: null}}
-        told: {return: x}
-
-    Mended:
-
-        asked:
-          await: player
-          within: 5 s
-          receive: {MOVE: told, QUIT: {let: {x: 0}, then: told}}
-          fault: {return: null}
-        told: {return: x}
-
     A306: 'peer' or 'reason' stands where no event has bound it.
-
-    They are there once an event has them: in the branches of 'closed', and not in the state that is entered first.
-
-    Bad, in server:
-
-        done: {drop: peer, return: null}
-
-    Mended:
-
-        done: {drop: player, return: null}
-
     A310: 'elapsed' stands where no time can have passed.
-
-    It counts from the moment the state was entered, so there it is always 0. A branch sees it grow.
-
-    Bad, in server:
-
-        asked:
-          let: {took: elapsed}
-          await: player
-          within: 5 s
-          receive: {MOVE: {return: took}}
-          fault: {return: 0}
-
-    Mended:
-
-        asked:
-          await: player
-          within: 5 s
-          receive: {MOVE: {let: {took: elapsed}, return: took}}
-          fault: {return: 0}
     """
     speakers = Speakers(flow)
     for machine in flow.machines.values():

@@ -1,7 +1,4 @@
-"""Check of what peers do wrong: A326, a peer's fault that would end the whole session.
-
-The docstring of `check_faults` is the manual page of its code.
-"""
+"""Check of what peers do wrong: A326, a peer's fault that would end the whole session."""
 
 from __future__ import annotations
 
@@ -18,40 +15,7 @@ from machines.values import Range
 
 
 def check_faults(flow: CallGraph, problems: Problems) -> None:
-    """A326: what an accepted peer does wrong, or fails to do, would end the session of all.
-
-    A wait on such a peer answers 'timeout', 'invalid' and 'closed', itself or by a layer around it, on every way from
-    'main'; behind all layers stands the built-in answer, which ends the session. Clients may rely on that, and in a
-    sign-up it only drops the peer. A window that may end with too few, or that counts no seats, answers 'timeout'; so
-    does a limit on a whole call. A window that awaits those it seated answers 'invalid'. A layer with an 'await' of
-    its own answers for the peers that it names alone.
-
-    Bad, in roles:
-
-        roles:
-          server:
-            main:
-              door: {accept: hello(peer), as: players, seats: 2, within: 1 min, timeout: {return: null}, then: play}
-              play: {await: players, within: 5 s, receive: {MOVE: {return: x}}}
-            hello(peer):
-              named: {await: peer, within: 5 s, receive: {JOIN: {return: {name: name}}}}
-          client:
-            main:
-              begin: {send: [JOIN(my.name), MOVE(1)], return: null}
-
-    Mended:
-
-        roles:
-          server:
-            main:
-              door: {accept: hello(peer), as: players, seats: 2, within: 1 min, timeout: {return: null}, then: play}
-              play: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
-            hello(peer):
-              named: {await: peer, within: 5 s, receive: {JOIN: {return: {name: name}}}}
-          client:
-            main:
-              begin: {send: [JOIN(my.name), MOVE(1)], return: null}
-    """
+    """A326: what an accepted peer does wrong, or fails to do, would end the session of all."""
     spec, role = flow.spec, flow.role
     if not any(role.name in targets for targets in spec.connects.values()) or is_per_connection(role):
         return

@@ -39,42 +39,7 @@ class _NoValueError(Exception):
 def check_branches(machine: Machine, problems: Problems) -> None:
     """A327: a branch is never taken.
 
-    Branches are tried in the order written, and the first that may be taken is. So one behind a branch without 'if' and
-    'limit' is in vain, and so is one whose 'if' never holds, or only when a branch before it is taken. A wait with
-    'within: never' has no timeout.
-
-    Bad, in receive:
-
-        MOVE:
-          - {if: x > 0, return: x}
-          - {if: x > 9, return: 9}
-        QUIT: over
-
-    Mended:
-
-        MOVE:
-          - {if: x > 9, return: 9}
-          - {if: x > 0, return: x}
-        QUIT: over
-
     A329: branches that compare one value with numbers leave a gap between them.
-
-    They take what is less and what is more, but not what lies between: that would be 'invalid' with the reason
-    'illegal'. If it is meant so, let one branch ask for both sides.
-
-    Bad, in receive:
-
-        MOVE:
-          - {if: x < 3, return: 0}
-          - {if: x > 3, return: 1}
-        QUIT: over
-
-    Mended:
-
-        MOVE:
-          - {if: x < 3, return: 0}
-          - {if: x >= 3, return: 1}
-        QUIT: over
     """
     for event, choice in all_choices(machine):
         for decided in _all_decisions(choice):

@@ -33,20 +33,7 @@ from machines.problems import Location, Problems
 
 
 def check_reachable(machine: Machine, problems: Problems) -> None:
-    """A320: a state is never entered.
-
-    No branch of its machine leads to it. The first state of a machine is where it starts.
-
-    Bad, in server:
-
-        first: {return: n}
-        second: {return: 0}
-
-    Mended:
-
-        first: {then: second}
-        second: {return: 0}
-    """
+    """A320: a state is never entered."""
     found = entered(machine)
     for state in machine.states.values():
         if state.name not in found:
@@ -83,25 +70,7 @@ def _targets(choice: Choice) -> Iterator[str]:
 
 
 def _check_depth(flow: CallGraph, problems: Problems) -> None:
-    """A328: machines call one another more than 64 deep.
-
-    Each call is carried by the stack of whoever runs it, which ends. What repeats is a state that leads back to an
-    earlier one, with values that say how far it is.
-
-    Bad, in machines:
-
-        a(score):
-          one: {run: m1, as: x, return: x}
-        m1: {one: {run: m2, return: 0}}
-        # and so on, 69 times
-        m71: {one: {return: 0}}
-
-    Mended:
-
-        a(score):
-          one: {let: {score: score + 1}, then: two}
-          two: [{if: score < 70, then: one}, {return: score}]
-    """
+    """A328: machines call one another more than 64 deep."""
     chain = flow.longest_chain()
     if len(chain) > CALL_DEPTH_MAX:
         place = flow.machines[chain[CALL_DEPTH_MAX]].place
@@ -112,37 +81,7 @@ def _check_depth(flow: CallGraph, problems: Problems) -> None:
 def check_calls(flow: CallGraph, problems: Problems) -> None:
     """A321: a machine is never called.
 
-    No way leads to it from 'main'.
-
-    Bad, in machines:
-
-        game(score):
-          play: {return: score}
-        more(score):
-          play: {return: score}
-
-    Mended:
-
-        game(score):
-          play: {run: more(score), as: x, return: x}
-        more(score):
-          play: {return: score}
-
     A322: machines call one another in a ring.
-
-    Repetition is by states, so that the depth of calls is bounded and each name has one life.
-
-    Bad, in machines:
-
-        game(players, score):
-          asked: {await: players, within: 5 s, receive: {MOVE: more, QUIT: {return: 0}}, fault: {return: 0}}
-          more: {run: "game(players, score)", as: score, return: score}
-
-    Mended:
-
-        game(players, score):
-          asked: {await: players, within: 5 s, receive: {MOVE: more, QUIT: {return: 0}}, fault: {return: 0}}
-          more: {let: {score: score + 1}, then: asked}
     """
     if flow.circle:
         ring = flow.circle
@@ -165,21 +104,7 @@ def check_calls(flow: CallGraph, problems: Problems) -> None:
 
 
 def check_ends(flow: CallGraph, problems: Problems) -> None:
-    """A323: from a state no way leads to a 'return'.
-
-    Neither in its machine nor through a layer around it, so the session never ends by itself. What is meant to run for
-    ever says so: a wait with 'within: never', or an 'accept' without 'seats'.
-
-    Bad, in client:
-
-        begin: {send: [MOVE(1), QUIT], then: listening}
-        listening: {within: 5 s, receive: {TURN: stay, OVER: stay}, timeout: again}
-
-    Mended:
-
-        begin: {send: [MOVE(1), QUIT], then: listening}
-        listening: {within: 5 s, receive: {TURN: stay, OVER: {return: null}}, timeout: again}
-    """
+    """A323: from a state no way leads to a 'return'."""
     outside = _left_from_outside(flow)
     for_ever: dict[str, bool] = {}
     for name in flow.bottom_up:
@@ -270,21 +195,7 @@ def is_never(limit: Expression | None) -> bool:
 
 
 def check_silence(flow: CallGraph, machine: Machine, problems: Problems) -> None:
-    """A324: states pass on to one another for ever, without a message or a moment in between.
-
-    It is told only where it is certain: no branch leads out of the ring; or those that do ask for something that
-    nothing in the ring changes; or a state is entered again when its peer is lost, which a lost peer answers at once.
-
-    Bad, in server:
-
-        judged: [{if: n == 3, return: n}, more]
-        more: {send: {players: NEWS}, then: judged}
-
-    Mended:
-
-        judged: [{if: n == 3, return: n}, more]
-        more: {let: {n: n + 1}, then: judged}
-    """
+    """A324: states pass on to one another for ever, without a message or a moment in between."""
     reached = entered(machine)
     quiet = {
         state.name: tuple(_silent_ways(flow, machine, state))
@@ -352,21 +263,7 @@ def _is_settled(way: FlowPath, changed: set[str]) -> bool:
 
 
 def check_limits(flow: CallGraph, problems: Problems) -> None:
-    """A325: a wait has no time limit.
-
-    Neither its own 'within', nor one of an 'always' or a call around it, on every way from 'main'. A silent peer would
-    hold the machine up for ever, and nobody decided so: for ever is written 'within: never'.
-
-    Bad, in per-connection:
-
-        main(client):
-          ready: {receive: {MOVE: {send: NOTE(x), return: null}}}
-
-    Mended:
-
-        main(client):
-          ready: {within: 5 s, receive: {MOVE: {send: NOTE(x), return: null}}}
-    """
+    """A325: a wait has no time limit."""
     unlimited = flow.open_chains(
         stops=lambda machine: machine.always is not None and machine.always.within is not None,
         passes=lambda site: site.state.within is None,

@@ -15,28 +15,7 @@ from machines.problems import Problems
 def check_peers(flow: CallGraph, machine: Machine, speakers: Speakers, problems: Problems) -> None:
     """A337: a wait does not say for whom.
 
-    In a role with several peers each wait has 'await'. A door that lists messages of those seated says 'await' too.
-
-    Bad, in server:
-
-        asked: {within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
-
-    Mended:
-
-        asked: {await: player, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
-
     A338: a send has nobody at hand.
-
-    Only what answers a peer has one: who spoke, was lost or is late, or the one that a state awaits. Elsewhere the
-    receiver is named.
-
-    Bad, in server:
-
-        told: {send: NEWS, return: null}
-
-    Mended:
-
-        told: {send: {players: NEWS}, return: null}
     """
     if flow.one_peer:
         return

@@ -24,52 +24,9 @@ from machines.problems import Problems
 def check_rules(spec: Spec, rules: Mapping[str, ModuleType] | None, problems: Problems) -> None:
     """A401: a module of rules has no such rule.
 
-    A spec calls the functions that a module exports, by __all__ or by being public and defined there. The first session
-    that came there would fail.
-
-    Bad, in server:
-
-        done: {return: tsuro.strat(players)}
-
-    Mended:
-
-        done: {return: tsuro.start(players)}
-
     A402: a rule is given too many or too few values.
-
-    It would raise whenever it is called.
-
-    Bad, in server:
-
-        done: {return: tsuro.start()}
-
-    Mended:
-
-        done: {return: tsuro.start(players)}
-
     A403: a rule is called of a module that the spec does not name.
-
-    Modules stand under 'rules', so that whoever runs a spec sees what code it calls.
-
-    Bad, in server:
-
-        done: {return: chess.start(players)}
-
-    Mended:
-
-        done: {return: tsuro.start(players)}
-
     A404: a function is called that is not built in, or with too many or too few values.
-
-    Few functions are built in; the reference lists them. All else is a rule of a module, called with its name.
-
-    Bad, in server:
-
-        done: {return: count(players)}
-
-    Mended:
-
-        done: {return: len(players)}
     """
     functions = {name: rules_functions(module) for name, module in (rules or {}).items()}
     named = [name for name, _ in spec.rules]

@@ -1,12 +1,10 @@
 """Checks of who may bind what: nothing hides anything, and no value is lost.
 
-    A303  a name that is seen everywhere is bound          A308  side by side, `as` binds what `run` reads
-    A304  a field would overwrite a parameter               A309  side by side, a name is bound in vain
-    A305  a field would overwrite a name of another type    A311  one name declared twice, in two kinds
-    A307  a layer writes what a running call will bind     A312  a sign-up's field that every peer has already
-    A313  a live value bound otherwise, or not on all ways
-
-Each function's docstring is the manual page of its codes.
+A303  a name that is seen everywhere is bound          A308  side by side, `as` binds what `run` reads
+A304  a field would overwrite a parameter               A309  side by side, a name is bound in vain
+A305  a field would overwrite a name of another type    A311  one name declared twice, in two kinds
+A307  a layer writes what a running call will bind     A312  a sign-up's field that every peer has already
+A313  a live value bound otherwise, or not on all ways
 """
 
 from __future__ import annotations
@@ -59,20 +57,7 @@ PEER_FIELDS = frozenset({"number", "fields"})  # what a rule reads of any peer, 
 
 
 def check_declared(spec: Spec, problems: Problems) -> None:
-    """A311: two things that are seen everywhere have one name.
-
-    Settings, modules of rules, the roles one connects to and what is built in would hide one another.
-
-    Bad, in settings:
-
-        settings:
-          seed: 5
-
-    Mended:
-
-        settings:
-          start: 5
-    """
+    """A311: two things that are seen everywhere have one name."""
     taken = dict.fromkeys((*BUILT_IN_VALUES, *EVENT_NAMES, "result"), "built in")
     partners = {target: "a role" for targets in spec.connects.values() for target in targets}
     for module, place in spec.rules:
@@ -103,36 +88,7 @@ def check_bindings(flow: CallGraph, machine: Machine, problems: Problems) -> Non
 
 
 def check_fields(machine: Machine, role: Role, problems: Problems) -> None:
-    """A312: a sign-up gives a field that every peer has already.
-
-    Rules would read the one, expressions the other. Every peer has 'number' and 'fields'.
-
-    Bad, in roles:
-
-        roles:
-          server:
-            main:
-              door: {accept: hello(peer), as: players, seats: 2, within: 1 min, timeout: {return: null}, then: play}
-              play: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
-            hello(peer):
-              named: {await: peer, within: 5 s, receive: {JOIN: {return: {number: name}}}}
-          client:
-            main:
-              begin: {send: [JOIN(my.name), MOVE(1)], return: null}
-
-    Mended:
-
-        roles:
-          server:
-            main:
-              door: {accept: hello(peer), as: players, seats: 2, within: 1 min, timeout: {return: null}, then: play}
-              play: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
-            hello(peer):
-              named: {await: peer, within: 5 s, receive: {JOIN: {return: {shirt: name}}}}
-          client:
-            main:
-              begin: {send: [JOIN(my.name), MOVE(1)], return: null}
-    """
+    """A312: a sign-up gives a field that every peer has already."""
     signs_up = any(
         state.accept is not None and state.accept.machine.path == machine.name
         for other in role.machines.values()
@@ -156,18 +112,7 @@ def check_fields(machine: Machine, role: Role, problems: Problems) -> None:
 
 
 def _check_globals(machine: Machine, spec: Spec, seen: Mapping[str, str], problems: Problems) -> None:
-    """A303: a name is bound that is seen everywhere, or that events and calls bind.
-
-    It would mean two things, and which of them would depend on where it stands.
-
-    Bad, in server:
-
-        asked: {let: {reply: 1}, await: player, within: reply, receive: {MOVE: {return: x}}, fault: {return: 0}}
-
-    Mended:
-
-        asked: {let: {answer: 1}, await: player, within: reply, receive: {MOVE: {return: x}}, fault: {return: answer}}
-    """
+    """A303: a name is bound that is seen everywhere, or that events and calls bind."""
     hint = "choose another name"
     calls = any(state.run is not None and state.bindings for state in machine.states.values())
     for parameter in machine.parameters:
@@ -195,28 +140,7 @@ def _check_globals(machine: Machine, spec: Spec, seen: Mapping[str, str], proble
 
 
 def _check_live(flow: CallGraph, machine: Machine, problems: Problems) -> None:
-    """A313: a live value is bound by something else, or is not live on all ways to where it is used.
-
-    It is written by 'let' and 'as' alone, and seen where all that call have it around them. It would else be hidden by
-    what is bound to the same name. Items side by side would write it in the order in which they are done, so 'as'
-    beside 'parallel' may not.
-
-    Bad, in machines:
-
-        game(players):
-          live: {names: []}
-          play: {run: turn(names), as: x, return: x}
-        turn(names):
-          asked: {return: names}
-
-    Mended:
-
-        game(players):
-          live: {names: []}
-          play: {run: turn, as: x, return: x}
-        turn:
-          asked: {return: names}
-    """
+    """A313: a live value is bound by something else, or is not live on all ways to where it is used."""
     spec = flow.spec
     around = flow.live_somewhere[machine.name]
     own = {binding.target for binding in machine.live}
@@ -270,35 +194,7 @@ def _all_answers(machine: Machine) -> Iterator[Handlers]:
 def _check_fields(machine: Machine, spec: Spec, seen: Mapping[str, str], problems: Problems) -> None:
     """A304: a field would overwrite a parameter.
 
-    What a peer sends may not replace what the machine was given.
-
-    Bad, in machines:
-
-        game(players, score):
-          play: {run: "turn(players, score)", as: last, return: last}
-        turn(players, x):
-          asked: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
-
-    Mended:
-
-        game(players, score):
-          play: {run: "turn(players, score)", as: last, return: last}
-        turn(players, score):
-          asked: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: score}}
-
     A305: a field would overwrite a name that holds another type.
-
-    Whoever reads the name later could not know which of the two is there. Null goes with any type.
-
-    Bad, in server:
-
-        begin: {let: {x: true}, then: asked}
-        asked: {await: player, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: x}}
-
-    Mended:
-
-        begin: {let: {x: null}, then: asked}
-        asked: {await: player, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: x}}
     """
     first: dict[str, tuple[str, Field]] = {}
     literals: dict[str, Binding] = {}
@@ -331,33 +227,7 @@ def _literal_lets(machine: Machine) -> Iterator[Binding]:
 
 
 def _check_layers(flow: CallGraph, machine: Machine, problems: Problems) -> None:
-    """A307: a layer writes what a running call will bind.
-
-    A branch of 'always', or of the state that calls, that stays lets the call run on; when it returns, 'as' binds its
-    result over what the branch wrote (a lost update). Leave the call, or bind another name and fold it in afterwards.
-
-    Bad, in machines:
-
-        game(players, score):
-          play:
-            run: turn(players)
-            as: score
-            receive: {QUIT: {let: {score: 0}, then: stay}}
-            return: score
-        turn(players):
-          asked: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
-
-    Mended:
-
-        game(players, score):
-          play:
-            run: turn(players)
-            as: score
-            receive: {QUIT: {return: 0}}
-            return: score
-        turn(players):
-          asked: {await: players, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
-    """
+    """A307: a layer writes what a running call will bind."""
     calling = [state for state in machine.states.values() if state.run is not None and flow.waits_in(state)]
     for state in calling:
         will: dict[str, str] = {binding.target: "the call's 'as' will bind" for binding in state.bindings}
@@ -383,52 +253,7 @@ def _check_layers(flow: CallGraph, machine: Machine, problems: Problems) -> None
 def _check_parallel(state: State, spec: Spec, problems: Problems) -> None:
     """A308: side by side, 'as' binds what 'run' reads.
 
-    An item sees its own past only, so that results do not depend on who was fastest: there is no next item to read it.
-    Bind what is made of all results.
-
-    Bad, in machines:
-
-        cup(pairs, wins):
-          matches: {each: pair in pairs, parallel: 2, run: "match(pair, wins)", as: wins, return: wins}
-        match(pair, wins):
-          asked: {await: pair, within: 5 s, receive: {MOVE: {return: wins}}, fault: {return: 0}}
-
-    Mended:
-
-        cup(pairs, wins):
-          matches:
-            each: pair in pairs
-            parallel: 2
-            run: match(pair)
-            as:
-              wins: wins + [result]
-            return: wins
-        match(pair):
-          asked: {await: pair, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
-
     A309: side by side, a name is bound in vain.
-
-    What 'let' binds there is seen by one item alone, and by nobody after it.
-
-    Bad, in machines:
-
-        cup(pairs, best):
-          matches:
-            each: pair in pairs
-            parallel: 2
-            let: {best: 1}
-            run: match(pair)
-            return: best
-        match(pair):
-          asked: {await: pair, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
-
-    Mended:
-
-        cup(pairs, best):
-          begin: {let: {best: 1}, then: matches}
-          matches: {each: pair in pairs, parallel: 2, run: match(pair), return: best}
-        match(pair):
-          asked: {await: pair, within: 5 s, receive: {MOVE: {return: x}}, fault: {return: 0}}
     """
     assert state.each is not None, "only a loop has items side by side"
     read: dict[str, None] = {}

@@ -40,20 +40,7 @@ def split_suppressed(spec: Spec, problems: Iterable[Problem]) -> tuple[list[Prob
 
 
 def unused_suppressions(spec: Spec, allowed: Iterable[Allowed], looked_for: Callable[[str], bool]) -> list[Problem]:
-    """A350: a problem is accepted that is not there.
-
-    It was mended, or its place has another name now; the next one of its kind would be accepted unseen. Only the codes
-    that were looked for count: those of an exploration do if it came to its end. What is accepted by a spec that this
-    one extends may well be mended here.
-
-    Bad, in top:
-
-        accepted: {A331: nobody reads it}
-
-    Mended:
-
-        title: Everything is read
-    """
+    """A350: a problem is accepted that is not there."""
     used = {one.by for one in allowed}
     return [
         Problem(

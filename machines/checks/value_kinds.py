@@ -95,30 +95,7 @@ _SEATS = "a range like 2..5, a whole number, or a setting that is one of them"
 def check_kinds(spec: Spec, machine: Machine, problems: Problems) -> None:
     """A340: a value is of a kind that its place never takes.
 
-    The machine would fail each time it comes there. 'within', 'linger', 'after' and 'every' take a duration or a number
-    of seconds, 'seats' a range or a whole number, 'parallel' a whole number, 'each' a list or a range, 'await', 'drop'
-    and receivers peers; 'if', 'until', 'and', 'or' and 'not' booleans; a field what its type says.
-
-    Bad, in receive:
-
-        MOVE: {if: x, return: x}
-
-    Mended:
-
-        MOVE: {if: x > 0, return: x}
-
     A341: two values are compared that are of kinds that never compare.
-
-    Values of two kinds are never equal, and have no order at all. Whether something is null may always be asked.
-    The same is told of 'reason' and a text that it never is.
-
-    Bad, in receive:
-
-        MOVE: {if: x == 'one', return: x}
-
-    Mended:
-
-        MOVE: {if: x == 1, return: x}
     """
     _Kinds(spec, machine, problems).check()
 
