@@ -2,7 +2,7 @@
 
 Each bad example has the finding of its page, found by `machines.verification.verify`; each mended one is proved.
 
-A500: nothing can happen any more, but somebody waits.
+A500: deadlock: nothing can happen any more, but somebody waits.
 
 Each waits for the other to speak, with no clock that would ring: a deadlock. The trace is the shortest way to it. If
 something went wrong before, as an illegal move that its sender is not told of, a limit on either side would end it.
@@ -37,7 +37,7 @@ Mended:
         main:
           begin: {send: PING, within: never, receive: {PONG: {return: null}}}
 
-A501: a peer that keeps to the protocol sends what the other may not get.
+A501: unspecified reception: a peer that keeps to the protocol sends what the other may not get.
 
 It would be punished for what it was told to do. List the message in that state, or in an 'always'; or let nobody
 send it then.
@@ -76,7 +76,7 @@ Mended:
           begin: {send: PING, within: 5 s, receive: {PONG: last}}
           last: [{if: my.polite, send: BYE, return: null}, {send: PING, return: null}]
 
-A502: the same, because a clock rang while an answer was under way.
+A502: timeout race: a message comes too late, because a clock rang while it was under way.
 
 The peer answered in time, as it sees it. After such a timeout drop the peer, list what may still come, or let
 messages say what they answer.
@@ -121,7 +121,7 @@ Mended:
             within: 10 s
             receive: {ANSWER: {send: ANSWER, then: begin}, LATE: {send: THANKS, return: null}}
 
-A503: a message is taken for another.
+A503: message confusion: a message is taken for another.
 
 Both have a shape in common, and where the one is sent the other is expected. Give them different shapes. Where a
 clock rang before, as here, what comes late has to be expected too.
@@ -162,7 +162,7 @@ Mended:
           naming: {ask: name, within: 4 s, receive: {NAME: {send: NAME, then: begin}}}
           nicking: {ask: nick, within: 4 s, receive: {NICK: {send: NICK, return: null}}}
 
-A504: a message is sent, and never read in any run.
+A504: orphan message: a message is sent, and never read in any run.
 
 Its receiver has ended before, or closed the connection, whatever the players and the clocks do.
 
@@ -194,7 +194,7 @@ Mended:
         main:
           begin: {send: [PING, BYE], return: null}
 
-A505: a client is left without an end that another one comes to.
+A505: missing end: a client is left without an end that another one comes to.
 
 It would wait for a last word that only others are sent, until its connection is closed. Send it to everybody, or
 let the client answer 'closed'.
@@ -240,7 +240,7 @@ Mended:
         main:
           begin: {send: HELLO, within: 10 min, receive: {OVER: {return: null}}}
 
-A506: a session fails, whatever the data.
+A506: runtime failure: a session fails, whatever the data.
 
 An expression that has no value, or an event that nobody answers, ends the session of all who take part in it.
 
@@ -274,7 +274,7 @@ Mended:
         main:
           begin: {send: PING, return: null}
 
-A507: from here no way leads to the end.
+A507: livelock: from here no way leads to the end.
 
 Messages go to and fro, and nobody can ever return. It is no deadlock, and nothing stops it but a lost connection.
 
@@ -308,7 +308,7 @@ Mended:
         main:
           begin: {send: PING, within: never, receive: {PONG: {return: null}}}
 
-A508: a property of the spec does not hold.
+A508: property violation: a property of the spec does not hold.
 
 Under 'properties' stands what shall hold in every run; the trace is the shortest one in which it does not.
 
