@@ -45,6 +45,7 @@ SOURCES = (
     "checks/ambiguity.py",
     "checks/receivers.py",
     "checks/value_kinds.py",
+    "checks/partial_values.py",
     "checks/rules.py",
     "checks/suppressions.py",
     "verification/manual.py",

@@ -267,7 +267,7 @@ class AmbiguityTable:
                 main:
                   begin:
                     send:
-                      - M100('-100')
+                      - M100('aaaaaaaaaaaaaaaaa-100')
                       # and so on, 59 times
                     return: null
 
@@ -295,7 +295,7 @@ class AmbiguityTable:
                 main:
                   begin:
                     send:
-                      - M100('-100')
+                      - M100('aaaaaaaaaaaaaaaaa-100')
                       # and so on, 59 times
                     return: null
         """
