@@ -55,7 +55,16 @@ class UnknownPlayerError(Exception):
 
 
 class DecisionError(Exception):
-    """A player could not answer a question: it raised, ended, or has no answer for it. The text says which."""
+    """A player could not answer a question: it raised, ended, or has no answer for it. The text says which.
+
+    ``kind`` is that in a word: crash, exit, malformed, flood, left, or no answer. ``said`` has the last lines of what a
+    program wrote to standard error.
+    """
+
+    def __init__(self, text: str, kind: str = "no answer", said: tuple[str, ...] = ()) -> None:
+        super().__init__(text)
+        self.kind = kind
+        self.said = said
 
 
 class Player(Protocol):
@@ -203,7 +212,8 @@ class StrategyPlayer:
         except Exception as error:
             cause = error.__cause__ if isinstance(error, _StrayedError) else error
             log.debug("player %s raised in %s", self._kind, question, exc_info=cause)
-            raise DecisionError(f"player {self._kind!r} raised in {question}: {_said(cause or error)}") from cause
+            kind = "exit" if isinstance(cause, SystemExit) else "crash"
+            raise DecisionError(f"player {self._kind!r} raised in {question}: {_said(cause or error)}", kind) from cause
         finally:
             clock.stop()
         if clock.rang:
