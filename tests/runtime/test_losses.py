@@ -148,3 +148,26 @@ def test_a_journal_has_the_violation(tmp_path: Path) -> None:
     assert fields["kind"] == "closed"
     assert fields["why"] == "it closed the connection"
     assert fields["name"] == "player1"
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind", "count", "why"),
+    [
+        ("tsuro", "illegal", 3, "the tile is not one of the hand"),
+        ("tsuro", "illegal-later", 3, "the token faces 8,8, not 1,3"),
+        ("santorini-official", "illegal", 2, ""),
+        ("santorini-official", "illegal-placement", 2, ""),
+        ("trains", "cheat", 2, ""),
+    ],
+)
+def test_a_rule_of_a_shipped_game_says_why_it_refused(
+    capsys: pytest.CaptureFixture[str], spec: str, kind: str, count: int, why: str
+) -> None:
+    how = ["play", spec, "--players", str(count), "--seed", "1", "--player", kind, "--no-journal", "--quiet", "--json"]
+
+    assert main([*how, "--set", "window=200 ms"] if spec == "trains" else how) == 0
+
+    first = next(loss for loss in json.loads(capsys.readouterr().out)["losses"] if loss["kind"] == "illegal")
+    assert first["player"] in ("player1", "playera")
+    assert first["rule"]
+    assert first["why"] == why or (not why and first["why"])
