@@ -39,7 +39,7 @@ MOST = 45
 QUICK = 12
 CONFIGURATIONS_MAX = 20_000
 CLIENTS = ((1, 2), (3,))  # the second only where the first finds nothing, and comes to no more than
-FEW = 300  # configurations
+FEW = 300  # states
 
 By = Literal["checks", "exploration", "games", "baseline", "equivalent", "nothing"]
 BY: Final[tuple[By, ...]] = get_args(By)
@@ -118,7 +118,7 @@ class Bench:
             if verdict.findings:
                 return "exploration", (finding.code for finding in verdict.findings)
             unknown.extend(verdict.beyond if verdict.state == UNDETERMINED else ())
-            if max(verdict.configurations) > FEW:
+            if max(verdict.states) > FEW:
                 break
         if games and (found := self._played(mutant)) is not None:
             return found

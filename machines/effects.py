@@ -66,6 +66,33 @@ class Received(msgspec.Struct):
     fields: dict[str, Any]
 
 
+class Violation(msgspec.Struct):
+    """A peer, or with ``peer`` None this role's own player, broke its protocol; a note of it follows.
+
+    ``name`` is what the peer is called, empty if it has no name yet; ``role`` its role. ``kind`` is illegal, limit,
+    wrong type, unknown, unexpected, malformed, too long, early, late, half a message or closed; of the own player also
+    what the runtime says of it: crash, exit, and so on. ``asked`` is the last message that the peer was sent, or the
+    question, ``awaited`` what may answer it, ``came`` the first EVIDENCE_BYTES of what did come, of ``size`` bytes.
+    ``state`` is the path of the call and the state, ``place`` its file and line, ``rule`` the conditions that refused
+    it, ``why`` the reason in words. ``seconds`` had passed since the state was entered, of ``limit``.
+    """
+
+    peer: int | None
+    name: str
+    role: str
+    kind: str
+    asked: str
+    awaited: tuple[str, ...]
+    came: bytes
+    size: int
+    state: str
+    place: str
+    rule: str
+    why: str
+    seconds: float
+    limit: float | None
+
+
 class Note(msgspec.Struct):
     """A line for the log. ``level`` is debug, info, warning or error."""
 
@@ -81,4 +108,4 @@ class Ended(msgspec.Struct):
     failed: str | None
 
 
-Effect = Send | Drop | Pause | Resume | Ask | Cancel | Received | Note | Ended
+Effect = Send | Drop | Pause | Resume | Ask | Cancel | Received | Violation | Note | Ended

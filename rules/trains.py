@@ -254,6 +254,18 @@ def payable(connection: Connection, cards: Sequence[int], rails: int) -> bool:
     return cards[COLOURS.index(colour)] >= length and rails >= length
 
 
+def _why_no_acquire(table: Table, player: Any, connection: Sequence[Any]) -> str:
+    found = _known(table.atlas, connection)
+    if found is None:
+        return "there is no such connection on the map"
+    if any(found in other.owned for other in table.seats if other.fate == "in"):
+        return "somebody owns the connection already"
+    return f"there are too few {found[2]} cards or rails for a length of {found[3]}"
+
+
+WHY_NOT = {"may_acquire": _why_no_acquire}  # in words, for who lost by it
+
+
 def acquire(table: Table, player: Any, connection: Sequence[Any]) -> Table:
     """Return the table after a turn that took a connection, which ``may_acquire`` allows."""
     index, found = _index(table, player), _known(table.atlas, connection)

@@ -418,3 +418,28 @@ def _settled(table: Table, index: int, grown: Board, seats: list[Seat]) -> Table
         else:
             seats[i] = replace(seat, spot=spot)
     return Table(grown, tuple(seats), table.hand, table.dealt, number, index)
+
+
+def _why_no_start(table: Table, player: Player, tile: Shape, port: str, x: int, y: int) -> str:
+    if not (0 <= x < SIDE and 0 <= y < SIDE):
+        return f"{x},{y} is not on the board"
+    if _chosen(table.hand, tile) is None:
+        return "the tile is not one of the hand"
+    if not _lonely(table.board, x, y):
+        return f"there is a tile on {x},{y} or beside it"
+    if port not in PORTS or BESIDE[spot_of(port, x, y)] != OFF:
+        return f"port {port} of {x},{y} does not face off the board"
+    return "the token would leave the board at once, and with another tile or rotation it would not"
+
+
+def _why_no_place(table: Table, player: Player, tile: Shape, x: int, y: int) -> str:
+    spot = table.seats[_index(table, player)].spot
+    faced = facing(spot) if spot is not None else None
+    if faced is not None and faced != (x, y):
+        return f"the token faces {faced[0]},{faced[1]}, not {x},{y}"
+    if _chosen(table.hand, tile) is None:
+        return "the tile is not one of the hand"
+    return "the token would leave the board, and with another tile or rotation it would not"
+
+
+WHY_NOT = {"may_start": _why_no_start, "may_place": _why_no_place}  # in words, for who lost by it

@@ -27,7 +27,7 @@ import os
 import re
 import stat
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
@@ -91,6 +91,7 @@ class Line(msgspec.Struct, omit_defaults=True, rename={"kind": "in", "session": 
     number: _Count | None = None
     value: Any = None
     why: str | None = None
+    fault: str = ""  # of failed: in a word, if there is one
     seed: _Count | None = None
     my: dict[str, Any] = {}
     lag: float = 0.0
@@ -138,12 +139,25 @@ def bytes_of(raw: Raw) -> bytes:
     return b64decode(raw["b64"], validate=True)
 
 
+_LEFT_OUT = (None, "", ())
+
+
+def _fields(found: effects.Violation) -> Iterator[tuple[str, Any]]:
+    for name in found.__struct_fields__:
+        value = getattr(found, name)
+        yield name, raw_of(value) if isinstance(value, bytes) else value
+
+
 # A dictionary by class: a match statement costs twice as much, and this is done for each effect of a run.
 _SHORT: Mapping[type, Callable[[Any], Sequence[Any]]] = {
     effects.Send: lambda send: ("send", send.peer, send.message, raw_of(send.data)),
     effects.Drop: lambda drop: ("drop", drop.peer, drop.why),
     effects.Ask: lambda ask: ("ask", ask.number, ask.question, ask.arguments, ask.messages, ask.seconds),
     effects.Cancel: lambda cancel: ("cancel", cancel.number),
+    effects.Violation: lambda found: (
+        "violation",
+        {name: value for name, value in _fields(found) if value not in _LEFT_OUT},
+    ),
     effects.Note: lambda note: ("note", note.level, note.text, note.peer),
     effects.Pause: lambda pause: ("pause", pause.peer),
     effects.Resume: lambda resume: ("resume", resume.peer),
@@ -209,6 +223,7 @@ class Journal:
         number: int | None = None,
         value: Any = None,
         why: str | None = None,
+        fault: str = "",
         seed: int | None = None,
         my: Mapping[str, Any] | None = None,
         lag: float = 0.0,
@@ -233,7 +248,7 @@ class Journal:
         else:
             answer = answer_value(value) if kind == "answer" else None
             given = dict(my) if my else _NOTHING
-            line = Line(now, kind, session, peer, None, number, answer, why, seed, given, lag, took, shorts(out))
+            line = Line(now, kind, session, peer, None, number, answer, why, fault, seed, given, lag, took, shorts(out))
             text = _line_text(line)
             self._bytes += len(text)
             waiting.append(text)
@@ -296,7 +311,7 @@ def _noted_text(noted: _Noted) -> bytes:
     late = lag if lag >= LAG_SECONDS_MIN else 0.0
     took = [transition if len(transition) == 4 else told(transition) for transition in took]
     return _line_text(
-        Line(now, "bytes", session, peer, raw_of(data), None, None, None, None, _NOTHING, late, took, shorts(out))
+        Line(now, "bytes", session, peer, raw_of(data), None, None, None, "", None, _NOTHING, late, took, shorts(out))
     )
 
 

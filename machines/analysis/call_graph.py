@@ -282,7 +282,7 @@ class CallGraph:
                 yield Arc(state.name, ".then", way, False)
         if machine.always is not None and self.waits_in(state):
             for event, choice in machine.always.answers.choices():
-                if not _answers_itself(state, event):
+                if not answers_itself(state, event):
                     for way in ways(choice):
                         yield Arc(state.name, event, way, True)
 
@@ -334,7 +334,7 @@ def live_around(flow: CallGraph, *, union: bool = False) -> dict[str, frozenset[
     return found
 
 
-def _answers_itself(state: State, event: str) -> bool:
+def answers_itself(state: State, event: str) -> bool:
     """Whether an event never gets past a state. A message listed never does; a loss may, if its branches run out."""
     if not event.startswith("."):
         return event in state.answers.receive

@@ -19,6 +19,7 @@
 
     A339  messages that were not compared                      A329  branches that leave a gap between them
     A340  a value of a kind that its place never takes         A341  a comparison of kinds that never compare
+    A342  a field written with what it may not take            A343  an expression without a value for some data
 
     A350  a problem that is accepted and is not there
 
@@ -31,6 +32,7 @@ Each check is a function whose docstring names its codes (`machines.manual` has 
     bindings     A303 to A313             rules      A401 to A404
     faults       A326                      kinds      A340 A341
     graph        A320 to A325, A328            guards     A327 A329
+    values       A342 A343
 
 The reader tells the rest of what keeps a spec from running: A1xx and A2xx, and with them calls with too many values
 (A117, A118), branches that may run out where they may not (A127), `parallel` without `run` (A122).
@@ -53,6 +55,7 @@ from machines.checks.ambiguity import (
 from machines.checks.definite_assignment import check_assignment
 from machines.checks.fault_handling import check_faults
 from machines.checks.guards import check_branches
+from machines.checks.partial_values import check_values
 from machines.checks.reachability import (
     check_calls,
     check_ends,
@@ -117,6 +120,7 @@ def _check_role(spec: Spec, role: Role, likeness: AmbiguityTable, problems: Prob
     check_ends(flow, problems)
     check_limits(flow, problems)
     check_faults(flow, problems)
+    check_values(flow, problems)
     check_recognition(flow, likeness, problems)
     speakers = Speakers(flow)
     for machine in role.machines.values():

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from machines.analysis.call_graph import all_branches, all_choices, all_steps, machine_expressions
 from machines.analysis.scopes import bindings
+from machines.expressions.signatures import ARGUMENTS
+from machines.expressions.signatures import said as said_kinds
 from machines.expressions.unparse import show
 from machines.model import (
     Attribute,
@@ -300,8 +302,7 @@ class _Kinds:
             case Call(path, arguments):
                 for argument in arguments or ():
                     self._inside(argument)
-                    if path == "len" and len(arguments or ()) == 1:
-                        self._takes(argument, _HOLDING, "'len' counts a list, mapping, text or range", "leave it out")
+                self._given(path, arguments or ())
             case Sequence(items):
                 for item in items:
                     self._inside(item)
@@ -318,6 +319,13 @@ class _Kinds:
                 self._inside(left)
                 self._inside(right)
                 self._operands(operator, left, right)
+
+    def _given(self, path: str, arguments: tuple[Expression, ...]) -> None:
+        """Compare what a function is given with what it takes."""
+        for argument, taken in zip(arguments, ARGUMENTS.get(path, ()), strict=False):
+            if taken:
+                kinds = taken - {"number"} | (_NUMERIC if "number" in taken else frozenset())
+                self._takes(argument, kinds, f"'{path}' takes {said_kinds(taken)}", "nothing is converted")
 
     def _operands(self, operator: str, left: Expression, right: Expression) -> None:
         if operator in ("and", "or"):

@@ -260,6 +260,7 @@ def _compile_message(call: Call, scope: Scope, writer: MessageEncoder, receivers
             seat = tree.seats[receiver.number]
             if not (seat.lost or seat.dropped):
                 tree.effects.append(SendEffect(receiver.number, pack(value), name))
+                seat.asked = name
                 return
         tree.send(receiver, name, value, pack)
 

@@ -40,13 +40,14 @@ class FailedError(Exception):
 class PeerState:
     """One connection: its peer value, what it sent and nobody has read, and who hears it."""
 
-    __slots__ = ("accepted", "closed_told", "deaf", "dropped", "framer", "holder", "inbox", "inbox_bytes", "lost",
-                 "more", "noted", "paused", "peer", "role")  # fmt: skip
+    __slots__ = ("accepted", "asked", "closed_told", "deaf", "dropped", "framer", "holder", "inbox", "inbox_bytes",
+                 "lost", "more", "noted", "paused", "peer", "role")  # fmt: skip
 
     def __init__(self, number: int, role: str, framer: Framer, *, accepted: bool) -> None:
         self.peer = Peer(number)
         self.role = role
         self.framer = framer
+        self.asked = ""  # the last message that it was sent
         self.accepted = accepted  # it came to us; otherwise we connected to it
         self.inbox: list[tuple[str, Any, float]] = []  # a deque would cost each seat 600 bytes; this holds few
         self.inbox_bytes = 0

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
-from machines.effects import Ask, Cancel, Effect, Ended, Note
+from machines.effects import Ask, Cancel, Effect, Ended, Note, Violation
 from machines.effects import Drop as DropEffect
 from machines.engine import admission, iteration, spawning
 from machines.engine.actions import peers
@@ -60,7 +60,7 @@ class Interpreter(Transaction):
     """A session without its inputs."""
 
     __slots__ = ("asked", "earliest", "ended", "event_mark", "failures", "lonely", "my", "now", "over_limit",
-                 "questions", "root", "seed", "serial", "speaker", "steps", "transitions", "unheard",
+                 "questions", "reading", "root", "seed", "serial", "speaker", "steps", "transitions", "unheard",
                  "work")  # fmt: skip
 
     def __init__(self, program: Program, seed: int, my: Mapping[str, Any]) -> None:
@@ -74,6 +74,7 @@ class Interpreter(Transaction):
         self.ended: Ended | None = None
         self.effects: list[Effect] = []
         self.speaker: Peer | None = None
+        self.reading = b""  # the message, or where none could be cut the bytes, that is looked at
         self.over_limit = False
         self.earliest = inf  # no clock is due before; may be too early, never too late
         self.questions = _NO_QUESTIONS
@@ -281,7 +282,7 @@ class Interpreter(Transaction):
         self.effects[self.event_mark :] = [
             effect
             for effect in undone
-            if isinstance(effect, Note) or (isinstance(effect, Cancel) and effect.number not in unasked)
+            if isinstance(effect, Note | Violation) or (isinstance(effect, Cancel) and effect.number not in unasked)
         ]
         for number in unasked & self.questions.keys():
             self.questions.pop(number).question = None

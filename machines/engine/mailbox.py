@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from machines.effects import Note
-from machines.engine import routing
+from machines.engine import routing, violations
 from machines.engine.call_stack import FAULT, LOST, MESSAGE, PeerState
 from machines.model import CompositeFrame
 from machines.wire.composite_framing import PartsFramer
@@ -40,9 +40,7 @@ def cut(session: Session, seat: PeerState) -> None:
             if raw is None and seat.lost:
                 raw = framer.finish()
         except FrameError as error:
-            seat.deaf = True
-            session.effects.append(Note("warning", f"its bytes make no sense: {error}", seat.number))
-            seat.inbox.append((FAULT, "malformed", session.now))
+            _make_deaf(session, seat, error)
             break
         if raw is None:
             break
@@ -75,9 +73,7 @@ def cut_one(session: Session, seat: PeerState) -> None:
         if raw is None and seat.lost:
             raw = framer.finish()
     except FrameError as error:
-        seat.deaf = True
-        session.effects.append(Note("warning", f"its bytes make no sense: {error}", seat.number))
-        seat.inbox.append((FAULT, "malformed", session.now))
+        _make_deaf(session, seat, error)
         raw = None
     if raw is not None:
         seat.more = True
@@ -85,6 +81,14 @@ def cut_one(session: Session, seat: PeerState) -> None:
         seat.inbox_bytes += len(raw)
     else:
         _cut_loss(session, seat)
+
+
+def _make_deaf(session: Session, seat: PeerState, error: FrameError) -> None:
+    """Where its next message would begin is not known any more: it is heard no longer."""
+    seat.deaf = True
+    violations.note(session, seat, violations.unreadable(error), why=str(error))
+    session.effects.append(Note("warning", f"its bytes make no sense: {error}", seat.number))
+    seat.inbox.append((FAULT, "malformed", session.now))
 
 
 def _cut_loss(session: Session, seat: PeerState) -> None:

@@ -19,7 +19,8 @@ from math import inf
 from typing import Any
 
 from machines.effects import Effect, Note, Pause, Received, Resume
-from machines.engine import admission, mailbox, routing, spawning
+from machines.engine import admission, mailbox, routing, spawning, violations
+from machines.engine.answers import read_answer
 from machines.engine.call_stack import (
     FAULT,
     LOST,
@@ -34,7 +35,6 @@ from machines.engine.call_stack import (
 from machines.engine.compiler import ACCEPT, WAIT, HandlerScope, MessageHandler, Program
 from machines.engine.interpreter import Interpreter
 from machines.messages.bodies import MessageCodec
-from machines.messages.shapes import Mismatch
 from machines.values import Peer
 from machines.wire.codec import Malformed
 from machines.wire.composite_framing import Cut
@@ -114,6 +114,7 @@ class Session(Interpreter):
                     self._drain()
                 effects, self.effects = self.effects, []
                 return effects
+            self.reading = chunk
             seat.framer.feed(chunk)
             mailbox.cut(self, seat)
             self.ready.append(seat)
@@ -144,8 +145,11 @@ class Session(Interpreter):
                 if self.watch:
                     self._report(seat, shape, fields)
                 if not self.fire(holder, layer, event, seat.peer, None, places, fields):
-                    self._fault(holder, ".invalid", seat, self._refused(shape.name, seat))
+                    self.reading = raw
+                    refused = self._refused(holder, layer, layer.only[seat.role][0], fields, seat)
+                    self._fault(holder, ".invalid", seat, refused)
                 return True
+        self.reading = raw
         try:
             value = program.codec.decode(raw)
         except Malformed:
@@ -185,11 +189,15 @@ class Session(Interpreter):
             self._judge(frame, value)
         return self._done()
 
-    def answer_failed(self, number: int, why: str, now: float) -> list[Effect]:
-        """The player could not answer; the question counts as answered by something malformed."""
+    def answer_failed(self, number: int, why: str, now: float, kind: str = "no answer") -> list[Effect]:
+        """The player could not answer; the question counts as answered by something malformed.
+
+        ``kind`` is what the runtime calls that: crash, exit, and so on.
+        """
         self._begin(now)
         frame = self._answered(number)
         if frame is not None:
+            violations.note(self, None, kind, frame, why=why, came=b"")
             self.effects.append(Note("error", f"the player failed: {why}"))
             self._fault(frame, ".invalid", None, "malformed", f"the player failed: {why}")
         return self._done()
@@ -325,11 +333,13 @@ class Session(Interpreter):
             return self._take_unawaited(seat, holder, kind, payload)
         mailbox.pop(self, seat)
         if kind == MESSAGE:
+            self.reading = payload
             if self.program.frames:
                 self.extras().framed = payload.frame if type(payload) is Cut else None
             try:
                 value = self.program.codec.decode(payload)
             except Malformed as error:
+                violations.note(self, seat, "malformed", why=str(error))
                 self.effects.append(Note("warning", f"malformed: {error}", seat.number))
                 self._fault(holder, ".invalid", seat, "malformed")
             else:
@@ -345,7 +355,12 @@ class Session(Interpreter):
         if holder.node.kind == ACCEPT:
             self._seated_left(seat, holder)
         else:
+            self._tell_closed(seat, holder)
             self._fault(holder, ".closed", seat, "closed")
+
+    def _tell_closed(self, seat: PeerState, frame: CallFrame) -> None:
+        if not seat.dropped:
+            violations.note(self, seat, "closed", frame, came=b"", why="it closed the connection")
 
     def _seated_left(self, seat: PeerState, holder: CallFrame) -> None:
         """A seated peer left while the door is open: its seat is free; ``closed`` may add steps."""
@@ -367,11 +382,13 @@ class Session(Interpreter):
                     fields = reader[1].read(value) if not frames or self._is_cut_as(reader[1]) else None
                     if fields is not None:
                         if not self._heard(frame, layer, reader, seat, fields):
-                            self._fault(holder, ".invalid", seat, self._refused(reader[1].name, seat))
+                            refused = self._refused(frame, layer, reader, fields, seat)
+                            self._fault(holder, ".invalid", seat, refused)
                         return
             inner = False
         known = next((shape.name for shape in self.program.heard[role] if shape.read(value) is not None), None)
         reason = "unknown" if known is None else "unexpected"
+        violations.misread(self, holder, seat, known, value)
         self.effects.append(Note("warning", f"{reason}: {known or self._why_not(holder, role, value)}", seat.number))
         self._fault(holder, ".invalid", seat, reason)
 
@@ -380,10 +397,14 @@ class Session(Interpreter):
         framed = self.extra.framed if self.extra is not None else None
         return self.program.frames.get(shape.name) == framed
 
-    def _refused(self, message: str, seat: PeerState) -> str:
+    def _refused(
+        self, frame: CallFrame, layer: HandlerScope, reader: MessageHandler, fields: tuple[Any, ...], seat: PeerState
+    ) -> str:
         """Return the reason why no branch of a message could be taken, and say so."""
         reason = "limit" if self.over_limit else "illegal"
-        self.effects.append(Note("warning", f"{reason}: no branch for {message} may be taken", seat.number))
+        rule, why = violations.refusal(self, frame, layer, reader, fields, seat)
+        violations.note(self, seat, reason, frame, rule=rule, why=why)
+        self.effects.append(Note("warning", f"{reason}: no branch for {reader[1].name} may be taken", seat.number))
         return reason
 
     def _why_not(self, holder: CallFrame, role: str, value: Any) -> str:
@@ -436,6 +457,7 @@ class Session(Interpreter):
                 if ".closed" in layer.events and frame.host is self.lent_to(seat):
                     mailbox.pop(self, seat)
                     seat.closed_told = True
+                    self._tell_closed(seat, frame)
                     if not self.fire(frame, layer, layer.prefix + ".closed", seat.peer, "closed"):
                         self._fault(frame, ".closed", seat, "closed")
                     return True
@@ -444,6 +466,7 @@ class Session(Interpreter):
             return self._fault_unawaited(seat, hearers, payload)
         if self.program.frames:
             self.extras().framed = payload.frame if type(payload) is Cut else None
+        self.reading = payload
         if any(seat.role in layer.readers for _, layer in hearers):
             try:
                 value = self.program.codec.decode(payload)
@@ -455,7 +478,7 @@ class Session(Interpreter):
                     if fields is not None:
                         mailbox.pop(self, seat)
                         if not self._heard(frame, layer, reader, seat, fields):
-                            self._mark(seat, self._refused(reader[1].name, seat))
+                            self._mark(seat, self._refused(frame, layer, reader, fields, seat))
                         return True
         return self._early(seat, hearers)
 
@@ -483,6 +506,7 @@ class Session(Interpreter):
         if policy == "ignore":
             self.effects.append(Note("info", "a message nobody awaits is ignored", seat.number))
             return True
+        violations.note(self, seat, "early", why="nobody had asked for it")
         self.effects.append(Note("warning", "early: a message that nobody asked for", seat.number))
         self._mark(seat, "early")
         return self._fault_unawaited(seat, hearers, "early")
@@ -551,7 +575,7 @@ class Session(Interpreter):
                     )
 
     def _late(self, frame: CallFrame) -> None:
-        frame.deadline = inf
+        deadline, frame.deadline = frame.deadline, inf
         node = frame.node
         accept = node.accept
         door = frame.accepting if accept is not None and accept.seats is not None else None
@@ -559,6 +583,7 @@ class Session(Interpreter):
             admission.close_door(self, frame)  # there are enough
             return
         seat = frame.hears[0] if node.kind == WAIT and len(frame.hears) == 1 else None
+        violations.late(self, frame, seat, deadline)
         if seat is not None:
             self.effects.append(Note("info", f"late: {frame.path} in {node.name} has waited in vain", seat.number))
         self._fault(frame, ".timeout", seat, "late")
@@ -588,33 +613,14 @@ class Session(Interpreter):
         self.event_mark = len(self.effects)
         return frame
 
-    def _named(
-        self, reader: MessageHandler, given: Mapping[str, Any]
-    ) -> tuple[tuple[MessageHandler, tuple[Any, ...]] | None, str]:
-        """Read an answer of a message's name and its fields, those with a default left out at will; or say why not."""
-        shape = reader[1]
-        message = self.program.spec.messages[shape.name]
-        values = {field.name: field.default for field in message.fields if field.optional}
-        values.update(given)
-        strange = [field for field in values if field not in shape.fields]
-        missing = [field for field in shape.fields if field not in values]
-        if strange or missing:
-            wrong = f"has no {strange[0]!r}" if strange else f"wants {missing[0]!r}"
-            return None, f"{shape.name} {wrong}: it takes {', '.join(shape.fields) or 'nothing'}"
-        try:
-            fields = shape.read(shape.build([values[field] for field in shape.fields]))
-        except Mismatch as error:
-            return None, f"{shape.name}: {error}"
-        return ((reader, fields), "") if fields is not None else (None, f"{shape.name}: it would be read as another")
-
     def _judge(self, frame: CallFrame, value: Any) -> None:
         """Judge a player's answer as a peer's message would be."""
         layer = frame.node.layer
         found: tuple[MessageHandler, tuple[Any, ...]] | None = None
-        why = "no message is like it"
+        why = violations.NO_LIKENESS
         match value:
             case (str() as name, Mapping() as given) if name in layer.answers:
-                found, why = self._named(layer.answers[name], given)
+                found, why = read_answer(self.program.spec, layer.answers[name], given)
         if found is None:  # it may be a body, even one that begins with a message's name
             for reader in layer.answers.values():
                 fields = reader[1].read(value)
@@ -622,13 +628,18 @@ class Session(Interpreter):
                     found = (reader, fields)
                     break
         if found is None:
+            kind, words = violations.not_like([shape for _, shape, _ in layer.answers.values()], (), value)
+            why = words if why == violations.NO_LIKENESS else why
             text = f"the player's answer to {frame.node.name} is malformed: {why}"
+            violations.note(self, None, kind, frame, why=why, came=violations.of_player(value))
             self.effects.append(Note("warning", text))
             self._fault(frame, ".invalid", None, "malformed", text)
             return
         reader, fields = found
         if not self.fire(frame, layer, reader[0], None, None, reader[2], fields):
             reason = "limit" if self.over_limit else "illegal"
+            rule, words = violations.refusal(self, frame, layer, reader, fields, None)
+            violations.note(self, None, reason, frame, rule=rule, why=words, came=violations.of_player(value))
             self.effects.append(Note("warning", f"the player's {reader[1].name} is {reason}"))
             self._fault(frame, ".invalid", None, reason, f"the player's {reader[1].name} is {reason}")
 

@@ -97,6 +97,7 @@ class Transaction:
             if framed is None:
                 framed = pack(value)
             self.effects.append(SendEffect(peer.number, framed, message))
+            seat.asked = message
 
     def drop(self, peer: Peer, why: str) -> None:
         """Close a peer once all that was sent before is out; a second time is nothing."""

@@ -325,6 +325,34 @@ def included(a: Automaton, b: Automaton, work: Work = ENDLESS) -> bool:
     return True
 
 
+def difference(a: Automaton, b: Automaton, work: Work = ENDLESS) -> str | None:
+    """Return a shortest text of ``a`` that does not belong to ``b``, None if there is none or it took too long.
+
+    Raises:
+        TooLargeError: no ``work`` is left.
+    """
+    start = (0, frozenset({0}))
+    came: dict[tuple[int, frozenset[int]], Any] = {start: None}
+    ahead = deque([start])
+    steps = 0
+    while ahead and steps <= STEPS_MAX:
+        here = ahead.popleft()
+        state, others = here
+        if state in a.accepting and b.accepting.isdisjoint(others):
+            return _text_of(came[here])
+        breadth = 1 + sum(len(b.moves[other]) for other in others)
+        for low, high, target in sorted(a.moves[state], key=_rank):
+            work.spend(breadth)
+            for character in sorted(_cuts(b, others, low, high), key=lambda point: _rank((point, point, 0))):
+                work.spend(breadth)
+                there = (target, frozenset(_after(b, others, character)))
+                steps += 1 + len(others)
+                if there not in came:
+                    came[there] = (came[here], chr(character))
+                    ahead.append(there)
+    return None
+
+
 def _cuts(automaton: Automaton, states: Iterable[int], low: int, high: int) -> set[int]:
     """Return one code point for each part of the stretch within which the automaton makes no difference."""
     cuts = {low}

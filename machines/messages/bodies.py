@@ -19,7 +19,7 @@ from machines.messages.compiler import Compiler
 from machines.messages.containers import KeyedShape, KeyShape, ListShape
 from machines.messages.decoding import Fields, Parse, Read, parser_of, reader_of
 from machines.messages.scalars import EnumShape
-from machines.messages.shapes import NO_MATCH, Path, Shape
+from machines.messages.shapes import NO_MATCH, Mismatch, Path, Shape
 from machines.messages.templates import TemplateShape
 from machines.model import Body, BodyList, BodyMap, Field, LiteralBody, Message, Text, TypeDeclaration
 
@@ -59,10 +59,15 @@ class MessageCodec:
 
     def why_not(self, value: Any) -> str:
         """Return what keeps a value from being this message, in the body that it comes closest to; for people."""
-        faults = [shape.fault(value, ()) for shape in self.shapes if shape.take(value) is NO_MATCH]
-        if len(faults) < len(self.shapes):
+        faults = self.faults(value)
+        if not faults:
             return f"it is {self.name}"
         return str(max(faults, key=lambda fault: len(fault.path)))
+
+    def faults(self, value: Any) -> list[Mismatch]:
+        """Return what keeps a value from being each body of this message; empty if it is one."""
+        faults = [shape.fault(value, ()) for shape in self.shapes if shape.take(value) is NO_MATCH]
+        return faults if len(faults) == len(self.shapes) else []
 
     def example(self) -> Any:
         """Return a value that `read` takes: the body with an example in each field."""

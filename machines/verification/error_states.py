@@ -1,4 +1,4 @@
-"""What is wrong with a run: the questions put to every configuration and every move of a search."""
+"""What is wrong with a run: the questions put to every global state and every move of a search."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ErrorDetector:
         self.others: dict[tuple[str, ...], list[tuple[int, Transition | None]]] = {}  # other ways to what was found
         self.fair: set[tuple[str, ...]] = set()  # findings of which a way is known on which nothing goes wrong
 
-    # -- asked of every move and every configuration -----------------------------------------------------------------
+    # -- asked of every move and every global state -----------------------------------------------------------------
 
     def moved(self, graph: StateSpace, before: int, after: int, move: Transition) -> None:
         """Look at a move that is loud."""
@@ -50,7 +50,7 @@ class ErrorDetector:
                 self.returned.add(actor.role)
 
     def seen(self, graph: StateSpace, at: int, moves: list[Transition]) -> None:
-        """Look at a configuration, whose moves are all there are."""
+        """Look at a global state, whose moves are all there are."""
         config = graph.configs[at]
         if any(move.fair for move in moves) or (config[2] and _has_limit(graph, config)):
             return  # once something went wrong, a limit may be what is meant to end it
@@ -150,7 +150,7 @@ class ErrorDetector:
         key: tuple[str, ...],
         place: Place | None = None,
     ) -> None:
-        """Note a finding with the trace to a configuration, and a move from there."""
+        """Note a finding with the trace to a global state, and a move from there."""
         if key in self.found:
             kept = self.others.setdefault(key, [])
             fair = not graph.configs[at][2]
@@ -171,7 +171,7 @@ class ErrorDetector:
         return tuple(steps(graph, moves))
 
 
-# -- what a configuration is -----------------------------------------------------------------------------------------
+# -- what a global state is -----------------------------------------------------------------------------------------
 
 
 def _is_over(graph: StateSpace, config: GlobalState, at: int) -> bool:

@@ -38,7 +38,7 @@ class PropertyDetector(ErrorDetector):
         super().__init__(clients)
         self.properties = properties
         self.every_move = bool(properties)
-        self.came: dict[str, set[int]] = {one.name: set() for one in properties}  # configurations where `what` holds
+        self.came: dict[str, set[int]] = {one.name: set() for one in properties}  # global states where `what` holds
         self.began: dict[str, set[int]] = {one.name: set() for one in properties}  # and where `when` does
 
     def moved(self, graph: StateSpace, before: int, after: int, move: Transition) -> None:
@@ -49,7 +49,7 @@ class PropertyDetector(ErrorDetector):
             self._ask(graph, one, before, after, move)
 
     def seen(self, graph: StateSpace, at: int, moves: list[Transition]) -> None:
-        """Look at a configuration."""
+        """Look at a global state."""
         super().seen(graph, at, moves)
         if at == 0:
             for one in self.properties:
@@ -83,7 +83,7 @@ class PropertyDetector(ErrorDetector):
                     self._comes(graph, one)
 
     def _comes(self, graph: StateSpace, one: Property) -> None:
-        """From each configuration after `when`, as long as nothing goes wrong, there is a way to `what`."""
+        """From each global state after `when`, as long as nothing goes wrong, there is a way to `what`."""
         fair = [not config[2] for config in graph.configs]
         before: list[list[int]] = [[] for _ in graph.configs]
         for at, following in enumerate(graph.after):

@@ -2,15 +2,15 @@
 
 | code | says |
 |---|---|
-| A500 | nothing can happen any more, but somebody waits |
-| A501 | a peer that keeps to the protocol sends what the other may not get |
-| A502 | the same, because a clock rang while an answer was under way |
-| A503 | a message is taken for another |
-| A504 | a message is sent, and never read in any run |
-| A505 | a client is left without an end |
-| A506 | a session fails, whatever the data |
-| A507 | from here no way leads to the end |
-| A508 | a property of the spec does not hold |
+| A500 | deadlock: nothing can happen any more, but somebody waits |
+| A501 | unspecified reception: a peer that keeps to the protocol sends what the other may not get |
+| A502 | timeout race: a message comes too late, because a clock rang while it was under way |
+| A503 | message confusion: a message is taken for another |
+| A504 | orphan message: a message is sent, and never read in any run |
+| A505 | missing end: a client is left without an end |
+| A506 | runtime failure: a session fails, whatever the data |
+| A507 | livelock: from here no way leads to the end |
+| A508 | property violation: a property of the spec does not hold |
 """
 
 from __future__ import annotations
@@ -106,15 +106,15 @@ class Verdict:
     """What an exploration came to.
 
     ``clients`` are the numbers of clients that were tried, ``queue`` how many messages may wait for one peer, and
-    ``configurations`` how many there were for each number of clients. ``beyond`` says why nothing is known beyond a
+    ``states`` how many there were for each number of clients. ``beyond`` says why nothing is known beyond a
     bound; it is empty if the bounds were never met. ``assumed`` is what the proof rests on. ``reduced`` names the
-    reductions by which not every configuration had to be looked at. ``rests_on`` names what was not looked at in every
+    reductions by which not every state had to be looked at. ``rests_on`` names what was not looked at in every
     way that it may be, and ``settings`` those that were given another value than the spec has, with it.
     """
 
     clients: tuple[int, ...]
     queue: int
-    configurations: tuple[int, ...]
+    states: tuple[int, ...]
     findings: tuple[Finding, ...] = ()
     beyond: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
@@ -138,7 +138,7 @@ class Verdict:
         if self.settings:
             bound += f", with {', '.join(self.settings)}"
         return [
-            f"{self.state} {bound}: {sum(self.configurations)} configurations",
+            f"{self.state} {bound}: {sum(self.states)} states",
             *([f"reduced: {'; '.join(self.reduced)}"] if self.reduced else []),
             *[f"unknown: {text}" for text in self.beyond],
             *[f"assumed: {text}" for text in self.assumed],

@@ -37,7 +37,7 @@ def verify(
     """Return the verdict on a spec whose roles pass the checks that look at one role.
 
     ``contracts`` are those of its rules, by ``module.rule`` (see `machines.verification.contracts`); ``clients`` the
-    numbers of clients to try; ``queue`` how many messages may wait for one peer; ``most`` how many configurations may
+    numbers of clients to try; ``queue`` how many messages may wait for one peer; ``most`` how many states may
     be looked at for one number of clients. ``specs`` gives a role the version of the spec that it runs, if another.
     """
     found: dict[tuple[str, ...], Finding] = {}

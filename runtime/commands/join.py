@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from machines.effects import Ended
+from machines.effects import Effect, Ended, Violation
 from machines.loader import load
 from machines.values import plain
 from runtime.commands.backends import journal as opened_journal
@@ -18,6 +18,7 @@ from runtime.commands.match_setup import check_name, relax_time_limits
 from runtime.commands.options import (
     Answers,
     BackendOption,
+    Evidence,
     JournalLimit,
     JournalPath,
     Json,
@@ -42,6 +43,8 @@ from runtime.commands.options import (
 from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.results import result_lines
 from runtime.journal import LIMIT_MIB, Journal
+from runtime.losses import EVIDENCE_SHOWN, Loss, last_lines, loss_facts, violation_text
+from runtime.players.base import Player
 from runtime.players.registry import check_kind, default_kind, open_player
 from runtime.players.scripted import GivenAnswers, answers_of
 from runtime.sessions.embedded_roles import is_embeddable, join_with_embedded
@@ -77,6 +80,7 @@ def join(
     no_journal: NoJournal = False,
     journal_limit: JournalLimit = LIMIT_MIB,
     log: Level = "warning",
+    evidence: Evidence = EVIDENCE_SHOWN,
     log_json: LogJson = False,
     json: Json = False,
 ) -> int:
@@ -110,6 +114,13 @@ def join(
     own_programs = [program(loaded_spec, target, rules) for target in own]
     my = {"name": name}
     turned_away = ""
+    losses: list[Loss] = []
+
+    def seen(effect: Effect) -> None:
+        if isinstance(effect, Violation) and effect.peer is None:
+            losses.append(Loss(name, chosen, effect, last_lines(players[0]) if players else ()))
+
+    players: list[Player] = []
 
     def told(who: str, why: str) -> None:
         nonlocal turned_away
@@ -127,6 +138,7 @@ def join(
     async def take_part(book: Journal | None) -> Ended:
         async with open_player(kind, spec=loaded_spec, name=name, seed=number) as decider:
             who = GivenAnswers(decider, answers)
+            players.append(who)
             return await join_with_embedded(
                 made,
                 own_programs,
@@ -135,6 +147,7 @@ def join(
                 seed=number,
                 my=my,
                 journal=book,
+                observe=seen,
                 on_turned_away=told,
                 tells_waits=kind != "human",
             )
@@ -162,10 +175,13 @@ def join(
         result: dict[str, Any] = {"spec": loaded_spec.protocol, "role": chosen, "name": name, "player": kind}
         result |= {"seed": number, "result": plain(ended.value), "failed": turned_away or ended.failed}
         result["turned_away"] = bool(turned_away)
+        result["losses"] = [loss_facts(loss, evidence) for loss in losses]
         put_json({**result, "journal": journal_path(book), "backend": backend})
     else:
         for line in [turned_away] if turned_away else result_lines(loaded_spec, ended):
             put(line)
+        for loss in losses:
+            put(violation_text(loss.violation, loss.name, evidence))
         if book is not None:
             note(f"journal {book.path}")
     return FAILED if turned_away or ended.failed is not None else OK

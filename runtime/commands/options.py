@@ -50,6 +50,9 @@ Seed = Annotated[int | None, Parameter(help="What chance depends on; drawn and r
 Level = Annotated[
     Literal["debug", "info", "warning", "error"], Parameter(name="--log", help="What is logged to standard error.")
 ]
+Evidence = Annotated[
+    int, Parameter(name="--evidence", help="How many bytes are shown of a message that was a fault; 1024 at the most.")
+]
 LogJson = Annotated[bool, Parameter(name="--log-json", help="Log as JSON Lines.")]
 JournalPath = Annotated[
     Path | None,

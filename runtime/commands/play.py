@@ -19,6 +19,7 @@ from runtime.commands.match_setup import MatchSetup, cast
 from runtime.commands.options import (
     Answers,
     BackendOption,
+    Evidence,
     JournalLimit,
     JournalPath,
     Json,
@@ -37,6 +38,7 @@ from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.progress import Progress
 from runtime.commands.results import result_lines
 from runtime.journal import LIMIT_MIB, Journal
+from runtime.losses import EVIDENCE_SHOWN, loss_facts, violation_text
 from runtime.players.scripted import answers_of
 from runtime.players.seeds import derived_seed
 from runtime.sessions.match import GameResult, Outcome, Participant
@@ -70,6 +72,7 @@ def play(
     journal_limit: JournalLimit = LIMIT_MIB,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], help="Show nothing of the game but its result.")] = False,
     pace: Annotated[float, Parameter(help="Seconds that players wait before each decision, to be watched.")] = 0.0,
+    evidence: Evidence = EVIDENCE_SHOWN,
     log: Level = "error",
     log_json: LogJson = False,
     json: Json = False,
@@ -133,9 +136,9 @@ def play(
         result = run(partial(game, book), backend)
     ends = [result.ended] if result.ended is not None else [*result.sessions.values()]
     if json:
-        put_json(_facts(chosen, result, number, journal_path(book), backend))
+        put_json(_facts(chosen, result, number, journal_path(book), backend, evidence))
     else:
-        for line in _lines(chosen, result):
+        for line in _lines(chosen, result, evidence):
             put(line)
         told = f"seed {number}, {result.seconds:.2f} s"
         note(told if book is None else f"{told}, journal {book.path}")
@@ -147,7 +150,9 @@ def _is_in_result(record: LogRecord) -> bool:
     return record.name == "accord.session" and "the journal failed" not in record.getMessage()
 
 
-def _facts(chosen: MatchSetup, result: GameResult, seed: int, journal: str | None, backend: str) -> dict[str, Any]:
+def _facts(
+    chosen: MatchSetup, result: GameResult, seed: int, journal: str | None, backend: str, evidence: int
+) -> dict[str, Any]:
     ended = result.ended
     return {
         "spec": chosen.spec.protocol,
@@ -161,6 +166,7 @@ def _facts(chosen: MatchSetup, result: GameResult, seed: int, journal: str | Non
         "backend": backend,
         "seconds": round(result.seconds, 3),
         "players": [_player(outcome) for outcome in result.players],
+        "losses": [loss_facts(loss, evidence) for loss in result.losses],
     }
 
 
@@ -168,7 +174,7 @@ def _player(outcome: Outcome) -> dict[str, Any]:
     return {"name": outcome.name, "kind": outcome.kind, "result": plain(outcome.value), "failed": outcome.failed}
 
 
-def _lines(chosen: MatchSetup, result: GameResult) -> list[str]:
+def _lines(chosen: MatchSetup, result: GameResult, evidence: int) -> list[str]:
     kinds = ", ".join(f"{outcome.name} ({outcome.kind})" for outcome in result.players)
     lines = [f"{chosen.spec.protocol}: {kinds}"]
     if result.ended is not None:
@@ -178,6 +184,7 @@ def _lines(chosen: MatchSetup, result: GameResult) -> list[str]:
     for name, ended in result.sessions.items():
         lines += [f"{name}: {line}" for line in result_lines(chosen.spec, ended)]
     lines += [f"{outcome.name} failed: {_why(outcome.failed)}" for outcome in result.players if outcome.failed]
+    lines += [violation_text(loss.violation, loss.name, evidence) for loss in result.losses]
     return lines
 
 

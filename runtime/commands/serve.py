@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections import deque
 from contextlib import nullcontext, suppress
 from functools import partial
 from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from machines.effects import Ended
+from machines.effects import Effect, Ended, Violation
 from machines.values import plain
 from runtime.commands.backends import journal as opened_journal
 from runtime.commands.backends import journal_path, run
 from runtime.commands.exit_codes import FAILED, OK, CommandError
 from runtime.commands.options import (
     BackendOption,
+    Evidence,
     JournalLimit,
     JournalPath,
     Json,
@@ -38,10 +40,12 @@ from runtime.commands.options import (
 from runtime.commands.output import OutputError, log_shown, note, put, put_json
 from runtime.commands.results import result_lines
 from runtime.journal import LIMIT_MIB, Journal
+from runtime.losses import EVIDENCE_SHOWN, Loss, loss_facts, violation_text
 from runtime.players.registry import check_kind, default_kind, open_player
 from runtime.sessions.server import ADDRESS_MAX, Stopped
 from runtime.sessions.server import serve as serve_role
 
+LOSSES_KEPT: Final = 1000  # the last ones are told with the result; the log and the journal have all
 STOPPED: Final = "it was stopped before its end"
 
 
@@ -67,6 +71,7 @@ def serve(
     journal_limit: JournalLimit = LIMIT_MIB,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], help="Tell nothing but the result and errors.")] = False,
     log: Annotated[Level | None, Parameter(help="As elsewhere; info if left out, error with --quiet.")] = None,
+    evidence: Evidence = EVIDENCE_SHOWN,
     log_json: LogJson = False,
     json: Json = False,
 ) -> int:
@@ -97,6 +102,11 @@ def serve(
             put(f"session {session} {'failed: ' + ended.failed if ended.failed else 'ended: ' + str(ended.value)}")
 
     stops: list[Stopped] = []
+    losses: deque[Loss] = deque(maxlen=LOSSES_KEPT)
+
+    def seen(effect: Effect) -> None:
+        if isinstance(effect, Violation) and effect.kind != "closed":
+            losses.append(Loss(effect.name or ("" if effect.peer is None else f"peer {effect.peer}"), chosen, effect))
 
     async def listen(book: Journal | None) -> Ended:
         def listening(taken: int) -> None:
@@ -124,6 +134,7 @@ def serve(
                 address_max=per_address,
                 on_ended=told if made.per_connection else None,
                 on_stopped=stops.append,
+                observe=None if made.per_connection else seen,
             )
 
     with (
@@ -155,10 +166,13 @@ def serve(
             raise
     result = {**facts, "result": plain(ended.value), "failed": ended.failed}
     if json:
-        put_json({**result, "journal": journal_path(book), "backend": backend})
+        told_losses = [loss_facts(loss, evidence) for loss in losses]
+        put_json({**result, "losses": told_losses, "journal": journal_path(book), "backend": backend})
     else:
         for line in result_lines(loaded_spec, ended):
             put(line)
+        for loss in losses:
+            put(violation_text(loss.violation, loss.name, evidence))
         if book is not None and not quiet:
             note(f"journal {book.path}")
     return FAILED if ended.failed is not None else OK

@@ -33,7 +33,7 @@ GARBAGE = 1_000_000  # objects made before Python looks for garbage among them: 
 
 Clients = Annotated[int, Parameter(help=f"Try 1 to so many clients, up to {CLIENTS_MAX}; 0 looks at each role alone.")]
 Queue = Annotated[int, Parameter(help="How many messages may wait for one peer.")]
-Limit = Annotated[int, Parameter(help="How many configurations to look at, for each number of clients.")]
+Limit = Annotated[int, Parameter(help="How many states to look at, for each number of clients.")]
 
 
 TracesOption = Annotated[
@@ -154,7 +154,7 @@ def shown(verdict: Verdict) -> dict[str, Any]:
         "verdict": verdict.state,
         "clients": list(verdict.clients),
         "queue": verdict.queue,
-        "configurations": list(verdict.configurations),
+        "states": list(verdict.states),
         "reduced": list(verdict.reduced),
         "findings": [_finding(finding) for finding in verdict.findings],
         "unknown": list(verdict.beyond),

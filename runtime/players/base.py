@@ -16,7 +16,16 @@ class UnknownPlayerError(Exception):
 
 
 class DecisionError(Exception):
-    """A player could not answer a question: it raised, ended, or has no answer for it. The text says which."""
+    """A player could not answer a question: it raised, ended, or has no answer for it. The text says which.
+
+    ``kind`` is that in a word: crash, exit, malformed, flood, left, or no answer. ``said`` has the last lines of what a
+    program wrote to standard error.
+    """
+
+    def __init__(self, text: str, kind: str = "no answer", said: tuple[str, ...] = ()) -> None:
+        super().__init__(text)
+        self.kind = kind
+        self.said = said
 
 
 class Player(Protocol):

@@ -48,7 +48,7 @@ COMPLAINTS_SEARCHED = 20  # Of a crash, the last lines in which the one with the
 _ERROR_LINE = re.compile(r"(?:Exception in thread .*|(?:[\w.]*\.)?\w*(?:Error|Exception)\b.*)$")
 COMPLAINT_CHARACTERS_MAX = 200  # Of each of them.
 COMPLAINT_SECONDS_MAX = 0.1  # How long to wait for them once an answer is none.
-COMPLAINT_BYTES_MAX = 4096  # Of standard error, what is kept for them.
+COMPLAINT_BYTES_MAX = 8192  # Of standard error, what is kept for them.
 GRACE_SECONDS = 0.5  # Between closing a program's input and killing it.
 
 
@@ -89,7 +89,7 @@ class SubprocessPlayer:
             "within": seconds,
         }
         if not self._tell(asked):
-            raise DecisionError(f"{self._called} has {LINES_WAITING_MAX} lines waiting and does not read them")
+            raise DecisionError(f"{self._called} has {LINES_WAITING_MAX} lines waiting and does not read them", "flood")
         try:
             while self._owed:
                 await self._line()
@@ -109,7 +109,8 @@ class SubprocessPlayer:
             # What it complained of comes by another pipe, perhaps a moment later.
             with anyio.move_on_after(COMPLAINT_SECONDS_MAX):
                 await self.complained.wait()
-            raise DecisionError(f"{error}{self._last_words(COMPLAINTS_SHOWN)}") from None
+            words = self._last_words(COMPLAINTS_SHOWN)
+            raise DecisionError(f"{error}{words}", error.kind, self.last_lines()) from None
 
     def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Write the news; dropped with a line in the log if the program does not read."""
@@ -133,19 +134,21 @@ class SubprocessPlayer:
         while (end := self._buffer.find(b"\n", searched)) < 0:
             searched = len(self._buffer)
             if searched > LINE_BYTES_MAX:
-                raise DecisionError(f"{self._called} wrote a line of more than {LINE_BYTES_MAX} bytes")
+                raise DecisionError(f"{self._called} wrote a line of more than {LINE_BYTES_MAX} bytes", "flood")
             try:
                 self._buffer += await self._stdout.receive(65536)
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
-                raise DecisionError(await self._why_ended()) from None
+                raise await self._why_ended() from None
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         return line
 
-    async def _why_ended(self) -> str:
+    async def _why_ended(self) -> DecisionError:
+        kind = "exit"
         why = f"{self._called} closed its output"
         with anyio.move_on_after(GRACE_SECONDS):
             code = await self._process.wait()
+            kind = "crash" if code else "exit"
             why = (
                 f"{self._called} was ended by signal {-code}"
                 if code < 0
@@ -153,16 +156,22 @@ class SubprocessPlayer:
             )
             # Its output ends before the last of its complaints is read; a child may hold them open for longer.
             await self.complained.wait()
-        return why + self._last_words(1)
+        if self._buffer:
+            why += f" after {len(self._buffer)} bytes without a line end"
+        return DecisionError(why + self._last_words(1), kind, self.last_lines())
+
+    def last_lines(self) -> tuple[str, ...]:
+        """Return the last lines of its standard error, COMPLAINTS_SEARCHED of those that are not empty."""
+        # They go to a terminal: what a program writes may not steer that.
+        said = (
+            "".join(c if c.isprintable() else " " for c in text).rstrip()
+            for text in self.complaint.decode(errors="replace").split("\n")
+        )
+        return tuple([text for text in said if text][-COMPLAINTS_SEARCHED:])
 
     def _last_words(self, lines: int) -> str:
         """Return the last lines of its standard error as the end of a sentence; empty if there are none."""
-        # They go to a terminal: what a program writes may not steer that.
-        said = (
-            "".join(c if c.isprintable() else " " for c in text)
-            for text in self.complaint.decode(errors="replace").split("\n")
-        )
-        last = [text for text in map(str.strip, said) if text][-COMPLAINTS_SEARCHED:]
+        last = [text for text in map(str.strip, self.last_lines()) if text]
         # Some runtimes end with a line of their own, as Node does with its version.
         errors = [text for text in last if _ERROR_LINE.match(text)] if lines == 1 else []
         last = (errors or last)[-lines:]
@@ -174,7 +183,7 @@ def _answer(line: bytes, messages: tuple[str, ...], called: str) -> Any:
         value = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         shown = line[:60].decode(errors="replace") + ("..." if len(line) > 60 else "")
-        raise DecisionError(f"{called} wrote a line that is no JSON: {shown!r}") from None
+        raise DecisionError(f"{called} wrote a line that is no JSON: {shown!r}", "malformed") from None
     if isinstance(value, dict) and value.keys() == {"message", "holes"} and value["message"] in messages:
         return value["message"], value["holes"]
     return value

@@ -18,6 +18,7 @@ import msgspec
 from machines.messages.bodies import MessageCodec, compile_message
 from machines.model import Role, Spec
 from machines.problems import near
+from runtime.losses import last_lines
 from runtime.players.base import Arguments, Player
 from runtime.players.companions import companions
 
@@ -46,6 +47,10 @@ class GivenAnswers:
     def heard(self, message: str, fields: dict[str, Any]) -> None:
         """See `Player.heard`."""
         self._player.heard(message, fields)
+
+    def last_lines(self) -> tuple[str, ...]:
+        """See `runtime.losses.last_lines`."""
+        return last_lines(self._player)
 
 
 def answers_of(given: Sequence[str], spec: Spec, roles: Sequence[str], players: int | None = None) -> dict[str, Any]:

@@ -71,7 +71,9 @@ class StrategyPlayer:
         except Exception as error:
             cause = error.__cause__ if isinstance(error, _StrayedError) else error
             log.debug("player %s raised in %s", self._kind, question, exc_info=cause)
-            raise DecisionError(f"player {self._kind!r} raised in {question}: {error_text(cause or error)}") from cause
+            kind = "exit" if isinstance(cause, SystemExit) else "crash"
+            text = f"player {self._kind!r} raised in {question}: {error_text(cause or error)}"
+            raise DecisionError(text, kind) from cause
         finally:
             clock.stop()
         if clock.rang:

@@ -23,10 +23,11 @@ from typing import Any, Final, Protocol
 import anyio
 from anyio.abc import TaskGroup
 
-from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Pause, Received, Resume, Send
+from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Pause, Received, Resume, Send, Violation
 from machines.engine.call_stack import TransitionRecord
 from machines.engine.session import Program, Session
 from runtime.journal import FLUSH_SECONDS, Kind, Took, fault_text
+from runtime.losses import violation_text
 from runtime.network.clock import Clock
 from runtime.network.transport import Connection
 from runtime.players.base import DecisionError, EndlessAnswer, Player, RawAnswer, Vanish
@@ -38,6 +39,7 @@ property_log = logging.getLogger("accord.property")  # told even where the end o
 # itself (FLUSH_SECONDS, LINGER_SECONDS), this is the end of all patience.
 DRAIN_SECONDS: Final = 5.0
 CANCEL_DRAIN_SECONDS: Final = 1.5  # the same when somebody wants it to stop now; longer than LINGER_SECONDS
+NO_ANSWER: Final = "no answer"  # what the failure of a player is called that is of no other kind
 _LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -57,6 +59,7 @@ class JournalWriter(Protocol):
         number: int | None = None,
         value: Any = None,
         why: str | None = None,
+        fault: str = "",
         seed: int | None = None,
         my: Mapping[str, Any] | None = None,
         lag: float = 0.0,
@@ -79,7 +82,8 @@ class SessionDriver:
 
     ``player`` answers questions; without one they count as failed. ``observe`` sees every effect, after it was
     carried out, and the loss of a connection as a note that begins with ``closed:``. ``seed`` and ``my`` are those
-    that the session was made with, for the journal.
+    that the session was made with, for the journal. ``names`` gives what a peer is called in the log, by seat; left
+    out, or where it gives nothing, that is the name which its sign-up returned.
 
     Once a session that takes in no connections has lost all it had, no decision can reach anybody: a question that is
     open, or comes, counts as failed at once, so that a person does not sit at a prompt of a game that is over.
@@ -96,6 +100,7 @@ class SessionDriver:
         "_misdeed",
         "_monitor",
         "_my",
+        "_names",
         "_number",
         "_observe",
         "_over",
@@ -126,8 +131,10 @@ class SessionDriver:
         seed: int = 0,
         my: Mapping[str, Any] | None = None,
         monitor: PropertyMonitor | None = None,
+        names: Callable[[int], str] | None = None,
     ) -> None:
         self.session = session
+        self._names = names
         self.broken: list[str] = []  # what properties of the spec did not hold, in the order in which that was seen
         # With a player: which of those we connected to, by seat, ended the connection before any message was heard, and
         # why, if the network says so. None as long as nobody has.
@@ -231,7 +238,7 @@ class SessionDriver:
         if self.ended is not None:
             return
         now = self._clock.stamp()
-        log.info("%s: peer %d: its connection ended%s", self.name, seat, f": {why}" if why else "")
+        log.info("%s: %s: its connection ended%s", self.name, self._who(seat), f": {why}" if why else "")
         if self._turns_away(seat):
             self.turned_away = (seat, why)
         self._input("lost", now, partial(self.session.lose, seat, now), {"peer": seat, "why": why or None})
@@ -350,11 +357,13 @@ class SessionDriver:
 
     def _do(self, effect: Effect) -> None:
         match effect:
+            case Violation():
+                log.info("%s: %s", self.name, violation_text(effect, self._who(effect.peer)))
             case Note(level, text, peer):
-                who = "" if peer is None else f"peer {peer}: "
+                who = "" if peer is None else f"{self._who(peer)}: "
                 log.log(_LEVELS[level], "%s: %s%s", self.name, who, text)
             case Drop(peer, why):
-                log.info("%s: peer %d is dropped: %s", self.name, peer, why)
+                log.info("%s: %s is dropped: %s", self.name, self._who(peer), why)
                 connection = self._connections.pop(peer, None)
                 if connection is not None:
                     connection.close_after_flush()
@@ -380,6 +389,16 @@ class SessionDriver:
             case Send() | Ended():
                 pass  # sent above; an end is seen on the session, once all its effects are carried out
 
+    def _who(self, peer: int | None) -> str:
+        """Return what a peer is called, for people; None is the own player."""
+        if peer is None:
+            name = self.session.my.get("name")
+            return f"the player {name}" if isinstance(name, str) else "the player"
+        named: object = self._names(peer) if self._names is not None else ""
+        if not named and peer < len(self.session.seats):
+            named = self.session.seats[peer].peer.fields.get("name")
+        return f"{named}, peer {peer}" if named and isinstance(named, str) else f"peer {peer}"
+
     def _show(self, effect: Effect) -> None:
         assert self._observe is not None, "somebody looks on"
         try:
@@ -393,6 +412,7 @@ class SessionDriver:
     async def _decide(self, ask: Ask, scope: anyio.CancelScope) -> None:
         answer: Any = None
         why: str | None = None
+        kind = NO_ANSWER
         with scope:
             try:
                 if self._is_alone():
@@ -403,9 +423,9 @@ class SessionDriver:
                 if isinstance(answer, RawAnswer | EndlessAnswer | Vanish):
                     await self._inject_fault(answer)
             except DecisionError as error:
-                why = str(error)
+                why, kind = str(error), error.kind
             except Exception as error:
-                why = _said(error)
+                why, kind = _said(error), "crash"
                 log.debug("%s: where the player failed", self.name, exc_info=True)
         if ask.number not in self._questions:
             return  # it was answered for: the connection is closed
@@ -415,17 +435,17 @@ class SessionDriver:
         if scope.cancelled_caught:
             return
         if why is not None:
-            self._failed_to_answer(ask.number, why)
+            self._failed_to_answer(ask.number, why, kind)
             return
         now = self._clock.now()
         call = partial(self.session.answer, ask.number, answer, now)
         self._input("answer", now, call, {"number": ask.number, "value": answer})
 
-    def _failed_to_answer(self, number: int, why: str) -> None:
+    def _failed_to_answer(self, number: int, why: str, kind: str = NO_ANSWER) -> None:
         self._questions.pop(number, None)
         now = self._clock.now()
-        call = partial(self.session.answer_failed, number, why, now)
-        self._input("failed", now, call, {"number": number, "why": why})
+        call = partial(self.session.answer_failed, number, why, now, kind)
+        self._input("failed", now, call, {"number": number, "why": why, "fault": kind if kind != NO_ANSWER else ""})
 
     async def _inject_fault(self, misdeed: RawAnswer | EndlessAnswer | Vanish) -> None:
         """Do to the first peer what a bad player does; the session learns of it only by what comes back."""
@@ -539,6 +559,7 @@ def open_host(
     journal: JournalWriter | None = None,
     observe: Callable[[Effect], None] | None = None,
     make: Callable[..., Session] = Session,
+    names: Callable[[int], str] | None = None,
 ) -> SessionDriver:
     """Return a host with a new session of a role; see `SessionDriver`. ``make`` is the session's class."""
     monitor = _monitor_of(program)
@@ -557,6 +578,7 @@ def open_host(
         seed=seed,
         my=my,
         monitor=monitor,
+        names=names,
     )
 
 

@@ -20,10 +20,11 @@ import anyio
 import msgspec
 from anyio.abc import TaskGroup
 
-from machines.effects import Effect, Ended
+from machines.effects import Effect, Ended, Violation
 from machines.engine.call_stack import CallFrame
 from machines.engine.session import Program, Session
 from machines.model import Spec
+from runtime.losses import Loss, last_lines
 from runtime.network.transport import NetworkError
 from runtime.players.base import Arguments, Player
 from runtime.players.registry import open_player
@@ -31,6 +32,7 @@ from runtime.players.scripted import GivenAnswers
 from runtime.players.seeds import derived_seed
 from runtime.sessions.client import Address, join
 from runtime.sessions.driver import JournalWriter
+from runtime.sessions.notifying_session import NotifyingSession
 from runtime.sessions.server import serve
 from runtime.sessions.stall_report import tell_of_waits
 
@@ -67,12 +69,14 @@ class GameResult:
     """How a game ended; ``seconds`` is how long it took.
 
     ``ended`` is None where no one session is the game; then ``sessions`` has how each player's ended, by name.
+    ``losses`` are the violations of players, in the order in which they were decided.
     """
 
     ended: Ended | None
     players: tuple[Outcome, ...]
     seconds: float
     sessions: Mapping[str, Ended] = field(default_factory=dict)
+    losses: tuple[Loss, ...] = ()
 
 
 class Paced:
@@ -93,6 +97,10 @@ class Paced:
         """See `Player.heard`."""
         self._player.heard(message, fields)
 
+    def last_lines(self) -> tuple[str, ...]:
+        """See `runtime.losses.last_lines`."""
+        return last_lines(self._player)
+
 
 class _Shared:
     """A journal for several listeners of one process: each of their sessions gets a number of its own."""
@@ -110,40 +118,6 @@ class _Shared:
     def flush(self) -> None:
         """See `JournalWriter.flush`."""
         self._journal.flush()
-
-
-class NotifyingSession(Session):
-    """A session that tells of every input it was given."""
-
-    changed: Callable[[], None] | None = None
-
-    def connect(self, now: float) -> tuple[int, list[Effect]]:
-        """See `Session.connect`."""
-        found = super().connect(now)
-        self._changed_now()
-        return found
-
-    def receive(self, number: int, chunk: bytes, now: float) -> list[Effect]:
-        """See `Session.receive`."""
-        effects = super().receive(number, chunk, now)
-        self._changed_now()
-        return effects
-
-    def lose(self, number: int, now: float) -> list[Effect]:
-        """See `Session.lose`."""
-        effects = super().lose(number, now)
-        self._changed_now()
-        return effects
-
-    def tick(self, now: float) -> list[Effect]:
-        """See `Session.tick`."""
-        effects = super().tick(now)
-        self._changed_now()
-        return effects
-
-    def _changed_now(self) -> None:
-        if self.changed is not None:
-            self.changed()
 
 
 def _as_peer(index: int, observe: Callable[[Effect], None]) -> Callable[[Effect], None]:
@@ -251,7 +225,21 @@ async def play(
         ended = game.clients.get(index, Ended(None, "it was stopped: the game was over"))
         outcomes.append(Outcome(seat.name, seat.kind, ended.value, ended.failed))
     sessions = {seats[index].name: ended for index, ended in sorted(game.sessions.items())}
-    return GameResult(game.ended, tuple(outcomes), time.monotonic() - began, sessions)
+    losses = tuple(_explained(game.losses, outcomes, by_itself=game.programs[server].per_connection))
+    return GameResult(game.ended, tuple(outcomes), time.monotonic() - began, sessions, losses)
+
+
+def _explained(losses: Sequence[Loss], outcomes: Sequence[Outcome], *, by_itself: bool) -> Iterator[Loss]:
+    """Leave out what is no loss, or what a loss only led to: a connection that ended after its client had.
+
+    ``by_itself`` says that each player has a session of its own, which it may well end in between.
+    """
+    failed = {outcome.name for outcome in outcomes if outcome.failed is not None}
+    told = {loss.name for loss in losses if loss.violation.kind != "closed"}
+    for loss in losses:
+        owed = loss.name in failed or bool(loss.violation.asked and loss.violation.awaited and not by_itself)
+        if loss.violation.kind != "closed" or (owed and loss.name not in told):
+            yield loss
 
 
 class _Game:
@@ -267,6 +255,7 @@ class _Game:
         self.session: NotifyingSession | None = None
         self.ended: Ended | None = None
         self.clients: dict[int, Ended] = {}
+        self.losses: list[Loss] = []
         self.sessions: dict[int, Ended] = {}  # of a server with one for each connection, by the player's number
         self._changed = anyio.Event()
         self._tells_waits = tells_waits
@@ -293,7 +282,9 @@ class _Game:
                 how: dict[str, Any] = {"seed": seed, "addresses": dict(shared)}
                 if role == self.server:
                     made = partial(self._made, tasks)
-                    how |= {"journal": journal, "observe": observe, "make_session": made, "game": True}
+                    seen = partial(self._seen, role, seats, players, observe)
+                    how |= {"journal": journal, "observe": seen, "make_session": made, "game": True}
+                    how["names"] = partial(self._called, seats)
                 shared[role] = await self._listen(tasks, self.programs[role], **how)
         for index, seat in enumerate(seats):
             addresses = dict(shared)
@@ -301,12 +292,15 @@ class _Game:
                 if self.programs[role].per_connection:
                     own: dict[str, Any] = {"seed": derived_seed(seat.seed, role), "my": {"name": seat.name}}
                     own |= {"player": players[index, role], "addresses": dict(addresses)}
+                    own["names"] = partial(self._only, seat)
+                    onlooker = observe if role == self.server else None
+                    own["observe"] = partial(self._seen_alone, role, index, seats, players, onlooker)
                     if role == self.server:
-                        own["observe"] = _as_peer(index, observe) if observe is not None else None
                         own["journal"] = _Shared(journal, numbers, index) if journal is not None else None
                         own["on_ended"] = partial(self._session_ended, index)
                     addresses[role] = await self._listen(tasks, self.programs[role], **own)
-            tasks.start_soon(self._join, index, seat, addresses, players[index, self.client])
+            seen = partial(self._seen_alone, self.client, index, seats, players, None)
+            tasks.start_soon(self._join, index, seat, addresses, players[index, self.client], seen)
             await self._until(lambda joined=index + 1: self._seated(joined))  # type: ignore[misc]
         if not program.per_connection:
             await self._until(lambda: self.ended is not None or len(self.clients) == len(seats))
@@ -352,9 +346,17 @@ class _Game:
         await listening.wait()
         return HOST, port
 
-    async def _join(self, index: int, seat: Participant, addresses: Mapping[str, Address], player: Player) -> None:
+    async def _join(
+        self,
+        index: int,
+        seat: Participant,
+        addresses: Mapping[str, Address],
+        player: Player,
+        observe: Callable[[Effect], None],
+    ) -> None:
         program = self.programs[self.client]
         how: dict[str, Any] = {"seed": seat.seed, "my": {"name": seat.name}, "number": index + 1}
+        how["observe"] = observe
         # Where all play one game, its session says it for all.
         how["tells_waits"] = self._tells_waits and self.programs[self.server].per_connection
         try:
@@ -368,6 +370,54 @@ class _Game:
             ended = Ended(None, f"the game was over before it could join: {error}")
         self.clients[index] = ended
         self._change()
+
+    # -- who lost, and why -------------------------------------------------------------------------------------------
+
+    def _index(self, peer: int) -> int:
+        """Return the place of a player among those who joined, by its seat in the server's session."""
+        return (peer - len(self.programs[self.server].connects)) // max(1, self.taken)
+
+    def _called(self, seats: Sequence[Participant], peer: int) -> str:
+        index = self._index(peer)
+        return seats[index].name if 0 <= index < len(seats) else ""
+
+    def _only(self, seat: Participant, peer: int) -> str:
+        return seat.name if peer == 0 else ""
+
+    def _seen(
+        self,
+        role: str,
+        seats: Sequence[Participant],
+        players: Mapping[tuple[int, str], Player],
+        observe: Callable[[Effect], None] | None,
+        effect: Effect,
+    ) -> None:
+        """Take note of the violations in the session of all, and hand on what is seen there."""
+        if isinstance(effect, Violation) and effect.peer is not None:
+            index = self._index(effect.peer)
+            if 0 <= index < len(seats):
+                self.losses.append(Loss(seats[index].name, role, effect))
+        if observe is not None:
+            observe(effect)
+
+    def _seen_alone(
+        self,
+        role: str,
+        index: int,
+        seats: Sequence[Participant],
+        players: Mapping[tuple[int, str], Player],
+        observe: Callable[[Effect], None] | None,
+        effect: Effect,
+    ) -> None:
+        """Take note of the violations in a session that one player has: its own, or where it serves, its peer's."""
+        if isinstance(effect, Violation):
+            if effect.peer is None:
+                said = last_lines(players[index, role]) if effect.kind in ("crash", "exit") else ()
+                self.losses.append(Loss(seats[index].name, role, effect, said))
+            elif role == self.server:
+                self.losses.append(Loss(seats[index].name, role, effect))
+        if observe is not None:
+            _as_peer(index, observe)(effect)
 
     def _session_ended(self, index: int, number: int, ended: Ended) -> None:
         self.sessions[index] = ended

@@ -67,6 +67,7 @@ async def serve(
     address_max: float = inf,
     stock: bool = False,
     make_session: Callable[..., Session] = Session,
+    names: Callable[[int], str] | None = None,
 ) -> Ended:
     """Run a role that listens, and return how its session ended.
 
@@ -80,7 +81,7 @@ async def serve(
     ``on_listening`` is told the port once it is taken. ``addresses`` are those of the roles that this one connects
     to, by role; ``player`` answers its questions. Where each connection has a session, ``make_player`` gives each a
     player of its own, made with the session's seed; without it all share ``player``. ``observe`` sees every effect.
-    ``stock`` takes anyio's own streams on asyncio too.
+    ``names`` gives what a peer is called in the log. ``stock`` takes anyio's own streams on asyncio too.
 
     Raises:
         PortInUseError: another program listens on the port.
@@ -91,7 +92,16 @@ async def serve(
     async def run(tasks: TaskGroup) -> Ended:
         clock = make_clock(tasks)
         make_host = partial(
-            open_host, program, tasks, clock, my=my, player=player, journal=journal, observe=observe, make=make_session
+            open_host,
+            program,
+            tasks,
+            clock,
+            my=my,
+            player=player,
+            journal=journal,
+            observe=observe,
+            make=make_session,
+            names=names,
         )
         connect = partial(connect_all, program.connects, addresses or {}, tasks, stock=stock)
         door = _Door(program.wire.connections_max, address_max)

@@ -75,8 +75,10 @@ def test_what_a_function_gives(text: str, value: Any) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "any([1])", "min([1, 'a'])", "sum(['a'])", "sorted([null])", "keys([1])", "put(list, 7, 1)", "put(1, 'a', 2)",
-        "column(list, 'a')", "head(list, 0 - 1)", "str(list)", "int(1)", "split('a', '')", "join([1], ',')", "lower(1)",
+        "any([1])", "min([1, 'a'])", "sum(['a'])", "sorted([null])", "keys(list)", "put(list, 7, 1)",
+        "put(list[0], 'a', 2)",
+        "column(list, 'a')", "head(list, 0 - 1)", "str(list)", "int(list[0])", "split('a', '')",
+        "join([1], ',')", "lower(list[0])",
         "1 except 1", "get(list, 'a', 1)", "sum([9223372036854775807, 1])", "where(list, 'a', 1)",
     ],
 )  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Pause, Received, Resume, Send
+from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Pause, Received, Resume, Send, Violation
 from machines.loader import load
 from tests.support.session_harness import Run
 
@@ -74,6 +74,8 @@ def told(effect: Effect) -> str:
             return f"ask {number} no more"
         case Received(peer, message, fields):
             return f"took {message} of {peer}: {fields}"
+        case Violation():
+            return f"violation of {effect.peer}: {effect.kind} {effect.rule} {effect.why}".rstrip()
         case Note(level, text, peer):
             return f"{level}{'' if peer is None else f' of {peer}'}: {text}"
         case Ended(value, failed):

@@ -11,6 +11,7 @@ from typing import Any, cast
 from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Pause, Received, Resume, Send
 from machines.engine.session import Program
 from machines.model import Wire
+from machines.values import Peer
 
 
 class LineSession:
@@ -28,7 +29,7 @@ class LineSession:
         self.seed = seed
         self.my = my
         self.watch = watch
-        self.seats: defaultdict[int, Any] = defaultdict(lambda: SimpleNamespace(silent=False))
+        self.seats: defaultdict[int, Any] = defaultdict(lambda: SimpleNamespace(silent=False, peer=Peer(0)))
         self.ended: Ended | None = None
         self.deadline: float | None = None
         self.took: list[tuple[str, str, str, str]] = []
@@ -74,7 +75,7 @@ class LineSession:
         self.inputs.append(("answer", number, value))
         return [Send(peer, f"answer {value}\n".encode(), "ANSWER") for peer in self.peers]
 
-    def answer_failed(self, number: int, why: str, now: float) -> list[Effect]:
+    def answer_failed(self, number: int, why: str, now: float, kind: str = "") -> list[Effect]:
         self.inputs.append(("failed", number, why))
         return [Send(peer, f"no answer: {why}\n".encode(), "NO_ANSWER") for peer in self.peers]
 

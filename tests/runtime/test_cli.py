@@ -497,7 +497,7 @@ def test_a_search_that_meets_its_bound_is_undetermined(accord: Run) -> None:
     code, _, err = accord("check", "tsuro", "--limit", "100")
 
     assert code == 3
-    assert "unknown: more than 100 configurations (with 3)" in err
+    assert "unknown: more than 100 states (with 3)" in err
 
 
 def test_bounds_that_make_no_sense_are_refused(accord: Run) -> None:

@@ -102,4 +102,4 @@ def test_a_server_sees_it_as_malformed_at_once(
         anyio.run(run, backend=backend)
 
     told = [record.getMessage() for record in caplog.records]
-    assert [text for text in told if text.startswith(f"{server}: peer 0: malformed: ")], told
+    assert [text for text in told if text.startswith(f"{server}: ann, peer 0: malformed: ")], told

@@ -274,5 +274,5 @@ def test_without_a_code_all_are_listed(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_an_unknown_code_has_a_near_one(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, "explain", "A3O2") == (2, "", "accord: there is no code 'A3O2': did you mean 'A332'?\n")
+    assert run(capsys, "explain", "A3O2") == (2, "", "accord: there is no code 'A3O2': did you mean 'A342'?\n")
     assert run(capsys, "explain", "x")[2] == "accord: there is no code 'x': accord explain lists all of them\n"

@@ -21,7 +21,7 @@ _BLOCK = re.compile(
     r"(?:^<!-- (file|typed): (.*?) -->\n)?^```(console|text|yaml)\n(.*?)^```\n", re.MULTILINE | re.DOTALL
 )
 # How long it took; how it was looked at; how it was played.
-_VARIES = re.compile(r"\b\d+\.\d\d s\b|\b\d+ configurations\b|\b\d+ (?=games recorded|played)")
+_VARIES = re.compile(r"\b\d+\.\d\d s\b|\b\d+ states\b|\b\d+ (?=games recorded|played)")
 
 
 class Keyboard(io.StringIO):

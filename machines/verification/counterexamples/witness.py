@@ -46,7 +46,7 @@ BESIDE: Final = frozenset(
 )
 NOT_RUN: Final = frozenset({"A401", "A402"})  # beside these no session can be made, so nothing is replayed
 CONFIGURATIONS_MAX: Final = 6_000  # of all searches: some two seconds at most
-MORE: Final = 300  # configurations after all is found, for other ways to it: a replay may go another way than the first
+MORE: Final = 300  # states after all is found, for other ways to it: a replay may go another way than the first
 QUEUE: Final = 8  # messages that may wait for one peer: no run is long enough for that to cost much
 WAYS_MAX: Final = 3  # of one problem
 ATTEMPTS_MAX: Final = 10  # to replay one way
@@ -80,7 +80,7 @@ def find_witnesses(
     """Return a run to each of those problems that one can show.
 
     ``beside`` are all problems of the spec, ``clients`` the numbers of clients to try, ``queue`` how many messages may
-    wait for one peer, ``most`` how many configurations may be looked at in all.
+    wait for one peer, ``most`` how many states may be looked at in all.
     """
     goals = [_Goal(one, one.spot) for one in problems if one.code in SHOWN and one.spot is not None]
     if not goals or not clients:
@@ -106,7 +106,7 @@ def find_witnesses(
                 short = short or met
                 beyond.update(dict.fromkeys(() if met else sorted(graph.beyond)))
             looked_at += len(graph.configs)
-    bound = f" within {looked_at} configurations" if short else ""
+    bound = f" within {looked_at} states" if short else ""
     bound += "" if is_filled({}, spec, max(clients)) else "; a sign-up takes more clients"
     bound += f"; not all were looked at: {next(iter(beyond))}" if beyond else ""
     return Witnesses({goal.problem: goal.told(clients, bound) for goal in goals})
@@ -239,7 +239,7 @@ class _Search:
             elif goal.problem.code in ("A301", "A302"):
                 self.of_hit.setdefault((role, "unset", names[0], ""), []).append(goal)
 
-    # -- shown each move and each configuration ----------------------------------------------------------------------
+    # -- shown each move and each state ----------------------------------------------------------------------
 
     def moved(self, graph: StateSpace, before: int, after: int, move: Transition) -> None:
         """Look at a move: does it read a message as another, or a name that has no value?"""
@@ -259,7 +259,7 @@ class _Search:
                     self._note(goal, goal.problem.code, text, trace)
 
     def seen(self, graph: StateSpace, at: int, moves: list[Transition]) -> None:
-        """Look at a configuration: does a role rest where a problem stands? Raises _Enough if all are met."""
+        """Look at a state: does a role rest where a problem stands? Raises _Enough if all are met."""
         config = graph.configs[at]
         for index, local in enumerate(config[0]):
             if local >= 0:
@@ -315,7 +315,7 @@ class _Search:
     def _trace(
         self, graph: StateSpace, at: int, *last: Transition | TraceStep, of: Collection[str] = ()
     ) -> tuple[TraceStep, ...]:
-        """Return the steps to a configuration and those after it, as far as the last needs them, or these actors do."""
+        """Return the steps to a state and those after it, as far as the last needs them, or these actors do."""
         moves, who = graph.moves_to(at)
         units = [steps(graph, [move]) for move in moves]
         for one in last:

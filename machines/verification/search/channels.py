@@ -1,7 +1,7 @@
 """What waits for a peer, from one other: a queue of messages, and at its end perhaps the loss of the connection.
 
 The search puts the same few messages into the same few queues again and again, and asks all the time whether it has
-seen a configuration before. So there is one object only for queues of the same content, and each knows those it leads
+seen a global state before. So there is one object only for queues of the same content, and each knows those it leads
 to. One step may send very many: what is left of a queue without its first is made when somebody asks for it.
 """
 

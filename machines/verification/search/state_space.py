@@ -1,10 +1,10 @@
 """Every run of a cast, breadth first, so that the first way to a fault is a shortest one.
 
-A configuration is the local state of every actor and the messages on their way between each two. These reductions keep
+A global state is the local state of every actor and the messages on their way between each two. These reductions keep
 the search small, and a verdict names those it used:
 
 - What runs side by side is taken one after another: calls over different peers share nothing but their results.
-- Clients are alike: configurations that differ only in which client is which count as one.
+- Clients are alike: global states that differ only in which client is which count as one.
 - Whoever waits for one peer only, and has something from it, goes first: it reads, or its clock rings, or it is lost.
   What the others do meanwhile makes no difference to it. A shared actor that heeds who connects does not go first.
 - A client that nobody hears or speaks to any more is looked at once in each of its states: the others go on alike.
@@ -45,7 +45,7 @@ _ABSENT = (DEAD, NOT_STARTED)
 class Transition:
     """An actor does something. ``others`` are moves that come with it: who connects also starts.
 
-    The rest follows from these and is kept because most moves are made in many configurations. ``works`` is what it
+    The rest follows from these and is kept because most moves are made in many global states. ``works`` is what it
     does to queues, in order; ``faulty`` whether something goes wrong by it, ``fair`` whether it happens without that;
     ``loud`` whether a judge has anything to say of it; ``forced`` whether a connection is lost where neither the player
     nor a limit would end it.
@@ -73,7 +73,7 @@ _Own = tuple[tuple[tuple[int, int], ...], tuple[Transition, ...]]  # see `StateS
 
 
 class StateSpace:
-    """All configurations found, each with the first way to it."""
+    """All global states found, each with the first way to it."""
 
     def __init__(self, cast: System, queue: int, most: int, *, fewer: StateSpace | None = None) -> None:
         self.cast = cast
@@ -81,7 +81,7 @@ class StateSpace:
         self.most = most
         self.configs: list[GlobalState] = []
         self.number_of: dict[GlobalState, int] = {}
-        self.same_as: dict[GlobalState, int] = {}  # of configurations that another one stands for: its number
+        self.same_as: dict[GlobalState, int] = {}  # of global states that another one stands for: its number
         self.parents: list[tuple[int, Transition | None, tuple[int, ...]]] = []
         self.after: list[tuple[int, ...]] = []
         self.by_loss: dict[int, set[int]] = {}  # of states: those after it that only a lost connection leads to
@@ -111,7 +111,7 @@ class StateSpace:
         self.fewer = fewer  # the same, searched with one client less
         gone_of = [actors for actors, _ in self.bundles.values()] if fewer is not None else []
         self.without = [Projection(cast, gone, fewer.cast) for gone in gone_of if fewer is not None]
-        self.of_fewer: set[int] = set()  # configurations that are left to that search
+        self.of_fewer: set[int] = set()  # global states that are left to that search
         # Roles of which a client is left without an end, here or there, though it may be that no other came to one.
         self.without_end: set[str] = set(fewer.without_end) if fewer is not None else set()
         self.refused = False  # whether a client that comes too late has been looked at
@@ -123,7 +123,7 @@ class StateSpace:
     # -- building ----------------------------------------------------------------------------------------------------
 
     def build(self, watch: Any) -> None:
-        """Find every configuration; ``watch`` is shown each, and each move that is loud (see `Transition`).
+        """Find every global state; ``watch`` is shown each, and each move that is loud (see `Transition`).
 
         One that has ``every_move`` is shown all moves. See `machines.verification.error_states`.
         """
@@ -139,7 +139,7 @@ class StateSpace:
                 self._expand(at, watch)
                 at += 1
                 if len(self.configs) > self.most:
-                    self.beyond.add(f"more than {self.most} configurations")
+                    self.beyond.add(f"more than {self.most} states")
                     break
         except BoundExceeded as error:
             self.beyond.add(str(error))
@@ -205,7 +205,7 @@ class StateSpace:
 
         It plays none if it has come to its end, nothing waits for it or of it, and no shared actor knows of it. It may
         have left its mark all the same, as in a count of those who were here; so what is left without it has to be
-        among the configurations of the search with one less. Who has not come yet plays none once he is closed at
+        among the global states of the search with one less. Who has not come yet plays none once he is closed at
         once, if no door opens any more. Nobody is left out whose role was found to be left without an end, so that
         their ends can be held side by side.
         """
@@ -240,7 +240,7 @@ class StateSpace:
         return False
 
     def has(self, config: GlobalState) -> bool:
-        """Whether a configuration, or one that differs only in which client is which, was found."""
+        """Whether a global state, or one that differs only in which client is which, was found."""
         return config in self.number_of or config in self.same_as or self.sorted(config)[0] in self.number_of
 
     def _knows(self, locals_: tuple[int, ...], at: int) -> bool:
@@ -449,7 +449,7 @@ class StateSpace:
             yield {**after, at: admits.local}, (*moves, self._move(at, ("connect", seat), admits))
 
     def done(self, config: GlobalState, move: Transition) -> GlobalState:
-        """Return the configuration after a move."""
+        """Return the global state after a move."""
         locals_ = list(config[0])
         queues = list(config[1])
         faulty = config[2]
@@ -543,7 +543,7 @@ class StateSpace:
     # -- alike -------------------------------------------------------------------------------------------------------
 
     def sorted(self, config: GlobalState) -> tuple[GlobalState, tuple[int, ...]]:
-        """Return the configuration that stands for all that differ only in which client is which, and the order."""
+        """Return the global state that stands for all that differ only in which client is which, and the order."""
         if len(self.orders) <= 1:
             return config, self.no_moves
         self.used.add(ALIKE)
@@ -589,7 +589,7 @@ class StateSpace:
     # -- traces ------------------------------------------------------------------------------------------------------
 
     def moves_to(self, number: int) -> tuple[list[tuple[int, Transition, list[int]]], list[int]]:
-        """Return the moves that lead to a configuration, each with the configuration before and who is who there."""
+        """Return the moves that lead to a global state, each with the global state before and who is who there."""
         chain = []
         while number >= 0:
             parent, move, order = self.parents[number]

@@ -108,7 +108,7 @@ class Projection:
         self.queues = [queues[at] for at in range(2 * fewer.links)]
 
     def left(self, config: Any, empty: Channel) -> Any | None:
-        """Return a configuration as it is without the client, None if a local state has never come up there.
+        """Return a global state as it is without the client, None if a local state has never come up there.
 
         No shared actor may know of the client. ``empty`` is the empty queue of the search with one less.
         """

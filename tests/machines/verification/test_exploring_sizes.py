@@ -61,12 +61,12 @@ def test_two_roles_of_two_thousand_states_take_about_a_second() -> None:
     seconds = process_time() - began
 
     assert verdict.state == PROVED, verdict.summary()
-    assert verdict.configurations[0] > STATES
+    assert verdict.states[0] > STATES
     assert seconds < 8, f"{seconds:.1f} s of CPU"  # about 1.5 s alone on one core; others may share it
 
 
-def test_a_limit_of_configurations_bounds_the_search() -> None:
+def test_a_limit_of_states_bounds_the_search() -> None:
     verdict = verdict_of(long_dialogue(400), (1,), most=300)
 
     assert verdict.state == UNDETERMINED
-    assert verdict.configurations[0] <= 300 + 20
+    assert verdict.states[0] <= 300 + 20

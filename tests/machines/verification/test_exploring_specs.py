@@ -59,5 +59,5 @@ def test_past_its_bound_a_search_is_undetermined_and_never_a_pass() -> None:
     verdict = verdict_of("tsuro", most=500)
 
     assert verdict.state == UNDETERMINED
-    assert verdict.beyond == ("more than 500 configurations (with 3)",)
-    assert sum(verdict.configurations) < 1_000
+    assert verdict.beyond == ("more than 500 states (with 3)",)
+    assert sum(verdict.states) < 1_000

@@ -55,5 +55,5 @@ def test_it_is_proved_with_two_of_them_where_all_fits() -> None:
 
     assert verdict.state == PROVED
     assert not [note for note in verdict.notes if "never takes" in note]
-    assert len(verdict.configurations) == 2
+    assert len(verdict.states) == 2
     assert "numbers of clients: 1 (and 2 with at most 2 of painter) of critic" in verdict.rests_on

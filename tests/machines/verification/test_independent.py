@@ -23,7 +23,7 @@ def test_one_client_of_a_store_stands_for_all_and_the_verdict_says_so() -> None:
 
     assert verdict.state == PROVED
     assert ONE_AT_A_TIME in verdict.reduced
-    assert verdict.configurations[1] == verdict.configurations[2] < 500
+    assert verdict.states[1] == verdict.states[2] < 500
     assert sum(line.startswith("reduced: ") for line in verdict.summary()) == 1
 
 
@@ -32,7 +32,7 @@ def test_the_search_of_the_whole_comes_to_the_same() -> None:
     reduced = verdict_of("redis", (1, 2))
 
     assert ONE_AT_A_TIME not in whole.reduced
-    assert whole.configurations[0] > 2_000
+    assert whole.states[0] > 2_000
     assert (whole.state, whole.findings, whole.notes) == (reduced.state, reduced.findings, reduced.notes)
 
 

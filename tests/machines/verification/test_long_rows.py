@@ -51,7 +51,7 @@ def test_many_messages_of_one_step_are_explored(states: str, steps: int) -> None
     verdict = verify(spec, clients=(1,))
 
     assert verdict.state == PROVED, "\n".join(verdict.lines())
-    assert verdict.configurations[0] > steps
+    assert verdict.states[0] > steps
 
 
 def test_who_does_not_read_the_last_of_many_is_told_of() -> None:

@@ -137,7 +137,7 @@ def test_the_bound_is_met_and_told() -> None:
     run = run_to(shown(LITERAL["002"], most=60), "A325", 65)
 
     assert run.trace == ()
-    assert re.fullmatch(r"no run with 1 to 3 clients shows it within \d+ configurations", run.text)
+    assert re.fullmatch(r"no run with 1 to 3 clients shows it within \d+ states", run.text)
 
 
 def test_beside_a_problem_that_leads_a_search_astray_nothing_is_shown() -> None:

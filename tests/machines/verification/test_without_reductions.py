@@ -17,7 +17,7 @@ from machines.verification.verdict import Verdict
 from machines.verification.verify import verify
 from tests.machines.verification.bench import SHIPPED, SPECS
 
-MOST = 12_000  # configurations; what has more with nothing left out is not compared
+MOST = 12_000  # states; what has more with nothing left out is not compared
 MUTANTS = 40
 
 
@@ -58,7 +58,7 @@ def _found(verdict: Verdict) -> set[tuple[str, str]]:
     return {one for one in found if one[0] != "A504"}  # which is only asked where nothing else is found
 
 
-# Of the rest more than MOST configurations are soon found, or a session for each client leaves nothing to reduce.
+# Of the rest more than MOST states are soon found, or a session for each client leaves nothing to reduce.
 @pytest.mark.parametrize(
     ("name", "clients", "least"),
     [

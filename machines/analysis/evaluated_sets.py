@@ -1,0 +1,317 @@
+"""What expressions may be, for sets of what their names may be, and where an operation lacks a value for some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence as Listed
+from dataclasses import dataclass
+from typing import Protocol
+
+from machines.analysis.conditions import Values, narrowed
+from machines.analysis.value_sets import (
+    BOOLEAN,
+    INTEGERS,
+    LENGTHS,
+    NOTHING,
+    NULL,
+    NUMBER,
+    PEER,
+    TEXT,
+    UNKNOWN,
+    Types,
+    arithmetic,
+    as_list,
+    concatenated,
+    field_of,
+    is_list,
+    joined,
+    kind,
+    members,
+    of_constant,
+    union,
+)
+from machines.expressions.signatures import ARGUMENTS, ELEMENTS, said
+from machines.messages.automata import Work
+from machines.messages.compiler import compile_type
+from machines.messages.overlap import fits_within
+from machines.messages.scalars import TextShape
+from machines.model import (
+    Attribute,
+    Binary,
+    Call,
+    Constant,
+    Expression,
+    Interval,
+    Item,
+    Key,
+    ListType,
+    Mapped,
+    Name,
+    ObjectType,
+    Sequence,
+    TupleType,
+    Type,
+    Unary,
+)
+
+_ORDERED = ("<", "<=", ">", ">=")
+_WHOLE = "0|-?[1-9][0-9]{0,17}"
+_STEPS = 20_000  # that it may take to see that texts are whole numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """An operation, and the part of it that may be what it has no value for."""
+
+    whole: Expression
+    part: Expression
+    holds: Type
+    why: str
+    always: bool  # it never has a value
+
+
+class Peers(Protocol):
+    """What is known of the fields of peers."""
+
+    types: Types
+
+    def field_of_peer(self, name: str) -> Type:
+        """Return what a field of a peer may hold."""
+
+
+class Evaluation:
+    """Evaluates expressions over sets of values."""
+
+    def __init__(
+        self,
+        peers: Peers,
+        values: Values,
+        live: frozenset[str],
+        partners: frozenset[str],
+        sent: frozenset[str],
+        lacks: Callable[[Partial], None],
+    ) -> None:
+        self.peers, self.types, self.values, self.live = peers, peers.types, values, live
+        self.partners, self.sent, self.lacks = partners, sent, lacks
+
+    def of(self, expression: Expression) -> Type:
+        """Return the set of values of an expression."""
+        match expression:
+            case Constant(value):
+                return of_constant(value)
+            case Name(name):
+                if name in self.partners:
+                    return PEER
+                return UNKNOWN if name in self.live else self.values.get(name, UNKNOWN)
+            case Attribute(of, field):
+                return self._attribute(of, field)
+            case Item(of, index):
+                return self._item(expression, of, index)
+            case Call():
+                return self._call(expression)
+            case Sequence(items):
+                return TupleType(tuple(self.of(item) for item in items))
+            case Mapped(pairs):
+                return ObjectType(tuple(Key(name, self.of(item)) for name, item in pairs))
+            case Unary("not", operand):
+                self.of(operand)
+                return BOOLEAN
+            case Unary(_, operand):
+                return self._calculated(expression, "-", Constant(0, expression.place), operand)
+            case Binary("and" | "or" as word, left, right):
+                return self._both(word, left, right)
+            case Binary("+", left, right):
+                return self._sum(expression, left, right)
+            case Binary("-" | "*" as operator, left, right):
+                return self._calculated(expression, operator, left, right)
+            case Binary(operator, left, right) if operator in _ORDERED:
+                self._ordered(expression, left, right)
+                return BOOLEAN
+            case Binary("==" | "!=" | "in", left, right):
+                self.of(left)
+                self.of(right)
+                return BOOLEAN
+            case Binary(operator, left, right):
+                one = self.of(left)
+                self.of(right)
+                many = self._parts(one) if operator == "except" else ()
+                return ListType(as_list(many[0]).item, 0, as_list(many[0]).high) if _one_list(many) else UNKNOWN
+
+    def _parts(self, holds: Type) -> tuple[Type, ...]:
+        return members(holds, self.types)
+
+    def _both(self, word: str, left: Expression, right: Expression) -> Type:
+        self.of(left)
+        after = narrowed(self.values, left, self.types, holds=word == "and")
+        if after is not None:  # else the right side is never asked for
+            Evaluation(self.peers, after, self.live, self.partners, self.sent, self.lacks).of(right)
+        return BOOLEAN
+
+    # -- parts of values ---------------------------------------------------------------------------------------------
+
+    def _attribute(self, of: Expression, field: str) -> Type:
+        if isinstance(of, Name) and of.name == "my":
+            return UNKNOWN
+        if isinstance(of, Name) and f"{of.name}.{field}" in self.values:
+            return self.values[f"{of.name}.{field}"]
+        found = []
+        for part in self._parts(self.of(of)):
+            key = field_of(part, field) if isinstance(part, ObjectType) else None
+            if part == PEER:
+                found.append(self.peers.field_of_peer(field))
+            elif key is not None and not key.optional:
+                found.append(key.type)
+            else:
+                return UNKNOWN
+        return union(part for one in found for part in self._parts(one))
+
+    def _item(self, whole: Item, of: Expression, index: Expression) -> Type:
+        at = self.of(index)
+        parts = self._parts(self.of(of))
+        if not parts or not all(is_list(part) for part in parts):
+            return UNKNOWN
+        if isinstance(of, Name) and of.name in self.sent and isinstance(at, Interval):
+            # Of a list made up by the spec itself, its length may hang together with more than is known here.
+            least = min(as_list(part).low for part in parts)
+            most = (
+                None if any(as_list(part).high is None for part in parts) else max(as_list(p).high or 0 for p in parts)
+            )
+            if at.low < 0:
+                self._tell(whole, index, at, "a list begins with its element 0", part=Interval(at.low, -1))
+            elif at.high >= least:
+                few = ListType(as_list(parts[0]).item, least, least)
+                self._tell(
+                    whole,
+                    of,
+                    few,
+                    f"it may have no element {min(max(at.low, least), at.high)}",
+                    part=few,
+                    always=most is not None and at.low >= most,
+                )
+        return union(as_list(part).item for part in parts)
+
+    def _tell(
+        self, whole: Expression, culprit: Expression, holds: Type, why: str, *, part: Type, always: bool = False
+    ) -> None:
+        self.lacks(Partial(whole, culprit, part, why, always))
+
+    # -- operators ---------------------------------------------------------------------------------------------------
+
+    def _calculated(self, whole: Expression, operator: str, left: Expression, right: Expression) -> Type:
+        sets = [self._parts(self.of(side)) for side in (left, right)]
+        for side, parts in zip((left, right), sets, strict=True):
+            self._takes(whole, side, parts, frozenset({"number"}), f"'{operator}' takes two numbers")
+        return self._numbers(operator, sets)
+
+    def _numbers(self, operator: str, sets: Listed[tuple[Type, ...]]) -> Type:
+        numbers = [[part for part in parts if kind(part) == "number"] for parts in sets]
+        if any(UNKNOWN in parts for parts in sets) or not all(numbers):
+            return UNKNOWN
+        if all(isinstance(part, Interval) for parts in numbers for part in parts):
+            a, b = (parts[0] for parts in numbers)
+            if len(numbers[0]) == len(numbers[1]) == 1 and isinstance(a, Interval) and isinstance(b, Interval):
+                return arithmetic(operator, a, b)
+            return INTEGERS
+        return NUMBER
+
+    def _sum(self, whole: Expression, left: Expression, right: Expression) -> Type:
+        ours, theirs = self._parts(self.of(left)), self._parts(self.of(right))
+        if any(kind(part) in ("", "peer") for part in (*ours, *theirs)) or not ours or not theirs:
+            return UNKNOWN
+        shared = {kind(part) for part in ours} & {kind(part) for part in theirs} & {"number", "text", "list"}
+        if len(shared) == 1:
+            (word,) = shared
+            for side, parts in ((left, ours), (right, theirs)):
+                self._takes(whole, side, parts, frozenset({word}), "'+' takes two numbers, two texts or two lists")
+        elif not shared:
+            self._tell(whole, right, theirs[0], f"can not be added to {kind(ours[0])}", part=theirs[0], always=True)
+        if shared == {"number"}:
+            return self._numbers("+", (ours, theirs))
+        if shared == {"text"} and len(ours) == len(theirs) == 1:
+            return concatenated(ours[0], theirs[0])
+        if shared == {"list"} and len(ours) == len(theirs) == 1:
+            return self._chained(as_list(ours[0]), as_list(theirs[0]))
+        return UNKNOWN
+
+    def _chained(self, a: ListType, b: ListType) -> Type:
+        item = a.item if b.high == 0 else b.item if a.high == 0 else joined(a.item, b.item, self.types)
+        high = None if a.high is None or b.high is None else a.high + b.high
+        return ListType(item, a.low + b.low, high)
+
+    def _ordered(self, whole: Expression, left: Expression, right: Expression) -> None:
+        ours, theirs = self._parts(self.of(left)), self._parts(self.of(right))
+        kinds = [{kind(part) for part in parts} for parts in (ours, theirs)]
+        if any("" in found or not found for found in kinds):
+            return
+        shared = kinds[0] & kinds[1] & {"number", "text"}
+        if len(shared) == 1:
+            for side, parts in ((left, ours), (right, theirs)):
+                self._takes(whole, side, parts, frozenset(shared), "two numbers, or two texts, have an order")
+
+    def _takes(
+        self, whole: Expression, side: Expression, parts: tuple[Type, ...], taken: frozenset[str], why: str
+    ) -> None:
+        """Tell of what an operation is given and does not take, if all that may be given is known."""
+        kinds = [kind(part) for part in parts]
+        if "" in kinds or not parts:
+            return
+        for part, word in zip(parts, kinds, strict=True):
+            if word not in taken:
+                self._tell(whole, side, part, why, part=part, always=taken.isdisjoint(kinds))
+                return
+
+    # -- functions ---------------------------------------------------------------------------------------------------
+
+    def _call(self, call: Call) -> Type:
+        given = [self.of(argument) for argument in call.arguments or ()]
+        for argument, holds, taken in zip(call.arguments or (), given, ARGUMENTS.get(call.path, ()), strict=False):
+            if taken:
+                self._takes(call, argument, self._parts(holds), taken, f"'{call.path}' takes {said(taken)}")
+        if call.path in ELEMENTS and given:
+            self._elements(call, given[0], ELEMENTS[call.path])
+        if call.path in ("head", "tail") and len(given) == 2 and isinstance(given[1], Interval) and given[1].low < 0:
+            negative = Interval(-1, -1)
+            self._tell(
+                call, (call.arguments or ())[1], negative, f"'{call.path}' takes a number from 0 on", part=negative
+            )
+        if UNKNOWN in given or NOTHING in given:
+            return BOOLEAN if call.path == "gone" else UNKNOWN
+        match call.path, given:
+            case "len", [one]:
+                parts = self._parts(one)
+                if _one_list(parts):
+                    many = as_list(parts[0])
+                    return Interval(many.low, LENGTHS.high if many.high is None else many.high)
+                return LENGTHS
+            case "int", [one]:
+                return INTEGERS if _are_whole(self._parts(one), self.types) else union([INTEGERS, NULL])
+            case "str", [one]:
+                return one if all(kind(part) == "text" for part in self._parts(one)) else UNKNOWN
+            case (("lower" | "upper"), [one]):
+                return TEXT if one == TEXT else UNKNOWN
+            case _:
+                return UNKNOWN
+
+    def _elements(self, call: Call, holds: Type, taken: frozenset[str]) -> None:
+        """Tell of a list whose elements may be of a kind that a function does not take."""
+        parts = self._parts(holds)
+        if not _one_list(parts):
+            return
+        many = as_list(parts[0])
+        kinds = {kind(part) for part in self._parts(many.item)}
+        if many.high != 0 and kinds and "" not in kinds and (not kinds <= taken or len(kinds) > 1):
+            assert call.arguments is not None, "a list was given"
+            why = f"each element '{call.path}' is given must be {said(taken)}{', all alike' if len(taken) > 1 else ''}"
+            self._tell(call, call.arguments[0], many, why, part=ListType(many.item, max(1, many.low), many.high))
+
+
+def _are_whole(parts: tuple[Type, ...], types: Types) -> bool:
+    """Whether texts are all whole numbers."""
+    return all(
+        kind(part) == "text" and fits_within(compile_type(part, types), TextShape(_WHOLE), Work(_STEPS))
+        for part in parts
+    )
+
+
+def _one_list(parts: tuple[Type, ...]) -> bool:
+    return len(parts) == 1 and is_list(parts[0])

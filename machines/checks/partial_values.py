@@ -1,0 +1,140 @@
+"""Checks of what is done with what peers send: A342 and A343, each with the value that does it.
+
+The docstrings of `check_values` and `_Values.lacks` are the manual pages of their codes. What names may hold is
+followed by `machines.analysis.data_flow`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from machines.analysis.call_graph import CallGraph, is_per_connection, surely_taken
+from machines.analysis.data_flow import DataFlow, Write
+from machines.analysis.evaluated_sets import Partial
+from machines.analysis.value_sets import is_known, kind, members
+from machines.expressions.signatures import said
+from machines.expressions.unparse import show
+from machines.messages.automata import TooLargeError, Work
+from machines.messages.compiler import compile_type
+from machines.messages.outliers import outlier, outlier_of_field
+from machines.messages.shapes import NO_MATCH, shown
+from machines.messages.templates import TextField
+from machines.model import Body, BodyList, BodyMap, Field, Message, Text, Type
+from machines.problems import Location, Problems
+
+KINDS = tuple(f"A34{digit}" for digit in "01")  # what is wrong whatever the value
+WORK_MAX = 500_000  # steps of comparing texts, for all that a role writes
+
+
+def check_values(flow: CallGraph, problems: Problems) -> None:
+    """A342: a field is written with a value that it may not take."""
+    if "main" in flow.machines and not flow.circle:
+        data = DataFlow(flow)
+        values = _Values(flow, problems)
+        for found, spot in data.partial:
+            values.lacks(found, spot)
+        for write in data.writes:
+            values.written(write)
+
+
+class _Values:
+    def __init__(self, flow: CallGraph, problems: Problems) -> None:
+        self.flow = flow
+        self.problems = problems
+        self.types = flow.spec.types
+        self.work = Work(WORK_MAX)
+        self.outliers: dict[tuple[Type, Type, str | None], Any] = {}  # what was compared before, and found
+        self.fields = {message.name: _in_texts(message) for message in flow.spec.messages.values()}
+        self.unanswered = flow.open_chains(
+            stops=lambda machine: machine.always is not None and surely_taken(machine.always.answers.failed),
+            passes=lambda site: not surely_taken(site.state.answers.failed),
+        )
+        self.told = {problem.place for problem in problems.found if problem.code in KINDS}
+
+    def _is_answered(self, spot: Location) -> bool:
+        state = self.flow.machines[spot.machine].states.get(spot.state)
+        own = state is not None and surely_taken(state.answers.failed)
+        return own or not self.unanswered.to(spot.machine)
+
+    def lacks(self, found: Partial, spot: Location) -> None:
+        """A343: an expression has no value for what a peer may send."""
+        places = [found.part.place, found.whole.place]
+        if self._is_answered(spot) or not self.told.isdisjoint(places):
+            return
+        part, value = show(found.part), self._example(found.holds)
+        where = f"{part} may be {value}"
+        if found.always:
+            where = f"{part} is {said(frozenset({kind(found.holds)}))}"
+        text = f"{show(found.whole)} {'has' if found.always else 'may have'} no value: {found.why}, and {where}"
+        hint = "ask with 'if' first, or narrow the type"
+        if kind(found.holds) == "peer":
+            hint = "keys are texts: take a field of the peer that is one"
+        self.problems.add(found.whole.place, "A343", text + self._ends(spot), hint, spot)
+
+    def _example(self, holds: Type) -> str:
+        return shown(compile_type(holds, self.types).example()) if is_known(holds, self.types) else "that"
+
+    def written(self, write: Write) -> None:
+        """Tell of a field that is written with what it may not take."""
+        if self._is_answered(write.spot) or write.value.place in self.told:
+            return
+        if not is_known(write.holds, self.types) or not members(write.holds, self.types):
+            return
+        try:
+            value = self._outlier(write)
+        except TooLargeError:
+            return
+        if value is NO_MATCH:
+            return
+        shape = compile_type(write.field.type, self.types)
+        text = f"the field {write.field.name!r} of {write.message} takes {shape.describe()}"
+        if shape.take(value) is not NO_MATCH:
+            text += " without what stands behind it"
+        text += f", and {show(write.value)} may be {shown(value)}"
+        hint = "let what it comes from take no more, or ask with 'if' first"
+        self.problems.add(write.value.place, "A342", text + self._ends(write.spot), hint, write.spot)
+
+    def _outlier(self, write: Write) -> Any:
+        until = self.fields[write.message].get(write.field.name)
+        if until is None and write.holds == write.field.type:
+            return NO_MATCH
+        key = write.holds, write.field.type, until
+        if key not in self.outliers:
+            shape, target = compile_type(write.holds, self.types), compile_type(write.field.type, self.types)
+            self.outliers[key] = (
+                outlier(shape, target, self.work)
+                if until is None
+                else outlier_of_field(shape, TextField(write.field.name, target, until), self.work)
+            )
+        return self.outliers[key]
+
+    def _ends(self, spot: Location) -> str:
+        """Return whom it costs their session."""
+        role = self.flow.role
+        listens = any(role.name in targets for targets in self.flow.spec.connects.values())
+        if not listens or is_per_connection(role):
+            return ""
+        alone = self.flow.open_chains(stops=lambda _: False, passes=lambda site: not (site.accepts or site.starts))
+        return ": it would end the session of all" if alone.to(spot.machine) else ""
+
+
+def _in_texts(message: Message) -> dict[str, str]:
+    """Return the fields that stand within texts, each with the text that ends it."""
+    found: dict[str, str] = {}
+
+    def look(body: Body) -> None:
+        match body:
+            case Text(parts):
+                for index, part in enumerate(parts):
+                    if isinstance(part, Field):
+                        after = parts[index + 1] if index + 1 < len(parts) else ""
+                        found[part.name] = after if isinstance(after, str) else ""
+            case BodyList(items):
+                for item in items:
+                    look(item)
+            case BodyMap(pairs):
+                for _, item in pairs:
+                    look(item)
+
+    look(message.body)
+    return found

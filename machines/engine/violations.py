@@ -1,0 +1,209 @@
+"""What is known of a fault at the moment it is decided: who, asked what, said what, where, refused by what, how late.
+
+A `machines.effects.Violation` goes out right before the note of the same fault. Nothing here changes a session, and
+nothing that goes wrong here ends one: what a violation cannot say it leaves empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import inf
+from typing import TYPE_CHECKING, Any, Final
+
+from machines.effects import Violation
+from machines.engine.actions import Scope, Slots
+from machines.expressions.compiler import compile  # noqa: A004 (as in re.compile)
+from machines.expressions.unparse import show
+from machines.messages.shapes import shown
+from machines.model import Binary, Call, Choice, Expression
+from machines.problems import near
+from machines.wire.framing import FrameError
+
+if TYPE_CHECKING:
+    from machines.engine.call_stack import CallFrame, PeerState
+    from machines.engine.compiler import HandlerScope, MessageHandler
+    from machines.engine.interpreter import Interpreter
+    from machines.messages.bodies import MessageCodec
+
+EVIDENCE_BYTES: Final = 1024  # what is kept of the bytes that came; whoever shows them may show fewer
+NO_LIKENESS: Final = "no message is like it"
+RULES_SHOWN: Final = 3  # conditions that refused a message, where it had several branches
+_LARGE: Final = ("longer than", "announced", "more than")  # how framers say that a message is too long
+
+
+def note(
+    session: Interpreter,
+    seat: PeerState | None,
+    kind: str,
+    frame: CallFrame | None = None,
+    *,
+    rule: str = "",
+    why: str = "",
+    came: bytes | None = None,
+    deadline: float = inf,
+) -> None:
+    """Add what is known of a fault of a peer, or with ``seat`` None of the own player, to the effects.
+
+    ``frame`` is who decided; left out, who awaits the peer. ``came`` is what was looked at if left out.
+    """
+    if frame is None and seat is not None:
+        frame = seat.holder
+    if came is None:
+        came = session.reading
+    node = frame.node if frame is not None else None
+    asked, awaited = (seat.asked if seat is not None else ""), ()  # type: tuple[str, tuple[str, ...]]
+    seconds, limit = 0.0, None
+    if node is not None and frame is not None:
+        if seat is None and node.asked is not None:
+            asked, awaited = node.asked[0], node.asked[3]
+        elif seat is not None:
+            awaited = tuple(shape.name for _, shape, _ in node.layer.readers.get(seat.role, ()))
+        seconds = session.now - frame.entered
+        until = min(deadline, frame.deadline)
+        limit = until - frame.entered if until != inf else None
+    fields: Mapping[str, Any] = seat.peer.fields if seat is not None else session.my
+    name = fields.get("name")
+    session.effects.append(
+        Violation(
+            seat.number if seat is not None else None,
+            name if isinstance(name, str) else "",
+            seat.role if seat is not None else session.program.role.name,
+            kind,
+            asked,
+            awaited,
+            bytes(came[:EVIDENCE_BYTES]),
+            len(came),
+            f"{frame.path} in {node.name}" if frame is not None and node is not None else "",
+            node.place if node is not None else "",
+            rule,
+            why,
+            round(seconds, 6),
+            round(limit, 6) if limit is not None else None,
+        )
+    )
+
+
+def late(session: Interpreter, frame: CallFrame, seat: PeerState | None, deadline: float) -> None:
+    """Tell of a peer whose message, or of the own player whose answer, has not come in time."""
+    if seat is None:
+        if frame.question is not None:
+            note(session, None, "late", frame, came=b"", deadline=deadline)
+        return
+    waiting = seat.framer.waiting
+    if waiting:
+        why = f"{waiting} byte{'' if waiting == 1 else 's'} without an end had come"
+        note(session, seat, "half a message", frame, why=why, came=b"", deadline=deadline)
+    else:
+        note(session, seat, "late", frame, why="nothing had come", came=b"", deadline=deadline)
+
+
+def unreadable(error: FrameError) -> str:
+    """Return the kind of a fault of bytes that cannot be cut into messages."""
+    return "too long" if any(word in str(error) for word in _LARGE) else "malformed"
+
+
+def misread(session: Interpreter, holder: CallFrame, seat: PeerState, known: str | None, value: Any) -> None:
+    """Tell of a message that is none of those awaited: another one, one of a wrong type, or none at all."""
+    awaited = [shape for _, shape, _ in holder.node.layer.readers.get(seat.role, ())]
+    if known is not None:
+        note(session, seat, "unexpected", holder, why=f"it is {known}")
+        return
+    kind, why = not_like(awaited, session.program.heard[seat.role], value)
+    note(session, seat, kind, holder, why=why)
+
+
+def not_like(awaited: list[MessageCodec], heard: tuple[MessageCodec, ...], value: Any) -> tuple[str, str]:
+    """Return the kind of a fault of a value that is no message, and why: what it lacks, or which message is near it."""
+    names: dict[str, str] = {}
+    for shape in (*awaited, *heard):
+        for word in (shape.name, *_words(shape.example())):
+            names.setdefault(word.lower(), shape.name)
+    words = [word.lower() for word in _words(value)]
+    known = next((names[word] for word in words if word in names), None)
+    if known is None:
+        for word in words:
+            like = near(word, names)
+            if like:
+                return "unknown", f"{NO_LIKENESS} (did you mean {names[like[len('did you mean ') + 1 : -2]]}?)"
+    faults = [(shape, fault) for shape in awaited for fault in shape.faults(value)]
+    of_type = [(shape, fault) for shape, fault in faults if not fault.expected.startswith(('"', "'"))]
+    deep = max(of_type, key=lambda found: len(found[1].path), default=None)
+    if deep is not None and (deep[1].path or len(faults) == 1):
+        return "wrong type", f"{deep[0].name}: {deep[1]}"
+    return "unknown", f"{NO_LIKENESS}, though {known} begins so" if known is not None else NO_LIKENESS
+
+
+def _words(value: Any) -> Iterator[str]:
+    """Yield the texts at the top of a value, by which messages are told apart; of one text its first word."""
+    if isinstance(value, str):
+        yield from value.split()[:1]
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield key
+            if isinstance(item, str):
+                yield item
+    elif isinstance(value, tuple | list):
+        yield from (item for item in value[:2] if isinstance(item, str))
+
+
+def refusal(session: Interpreter, frame: CallFrame, layer: HandlerScope, reader: MessageHandler, fields: Any,
+            seat: PeerState | None) -> tuple[str, str]:  # fmt: skip
+    """Return which conditions refused a message, and why in the words of the rules, as far as they say so."""
+    machine = session.program.role.machines[frame.table.name]
+    state = frame.node.state
+    handlers = machine.always if layer is frame.table.always else state
+    choice = handlers.answers.receive.get(reader[1].name) if handlers is not None else None
+    if not isinstance(choice, Choice):
+        return "", ""
+    slots = frame.slots.copy()
+    _, _, places = reader
+    if isinstance(places, slice):
+        slots[places] = fields
+    else:
+        for slot, field in zip(places, fields, strict=True):
+            slots[slot] = field
+    if frame.table.peer_slot and seat is not None:
+        slots[frame.table.peer_slot] = seat.peer
+    around = session.program.live_around[machine.name] - frame.table.slot_of.keys()
+    scope = Scope(session.program.spec, session.program.role.name, frame.table.slot_of, session.program.rules,
+                  frame.table.live, around)  # fmt: skip
+    rules: list[str] = []
+    words: list[str] = []
+    for branch in choice.branches:
+        refusing = _first_false(branch.guard, scope, slots) if branch.guard is not None else None
+        if refusing is not None:
+            rules.append(show(refusing))
+            words.append(_in_words(refusing, scope, slots))
+        elif branch.limit is not None:
+            rules.append(f"limit {show(branch.limit)}")
+    return "; ".join(rules[:RULES_SHOWN]), "; ".join(dict.fromkeys(filter(None, words)))
+
+
+def _first_false(guard: Expression, scope: Scope, slots: Slots) -> Expression | None:
+    """Return the first part of a condition, of those joined by ``and``, that does not hold; None if all do."""
+    if isinstance(guard, Binary) and guard.operator == "and":
+        return _first_false(guard.left, scope, slots) or _first_false(guard.right, scope, slots)
+    try:
+        return guard if compile(guard, scope)(slots) is False else None
+    except Exception:  # as it did not raise when the message was judged, it reads what is only known then
+        return guard
+
+
+def _in_words(refusing: Expression, scope: Scope, slots: Slots) -> str:
+    """Return what the rules module says of a rule that refused: its ``WHY_NOT`` has a function for it, or nothing."""
+    if not isinstance(refusing, Call) or "." not in refusing.path:
+        return ""
+    module, _, rule = refusing.path.partition(".")
+    try:
+        explain = getattr(scope.rules[module], "WHY_NOT", {}).get(rule)
+        if explain is None:
+            return ""
+        said = explain(*(compile(argument, scope)(slots) for argument in refusing.arguments or ()))
+    except Exception:
+        return ""
+    return said if isinstance(said, str) else ""
+
+
+def of_player(value: Any) -> bytes:
+    """Return an answer of the own player as evidence: as JSON, or what it is."""
+    return shown(value).encode()

@@ -1,0 +1,95 @@
+"""Why a player lost, as it is told to people and to programs: what a `machines.effects.Violation` says, and by whom."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from machines.effects import Violation
+
+EVIDENCE_SHOWN: Final = 160  # bytes of what came that a line shows, unless told otherwise
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A violation of a player called ``name``, decided in the session of the role ``by``.
+
+    ``said`` has the last lines that its program wrote to standard error.
+    """
+
+    name: str
+    by: str
+    violation: Violation
+    said: tuple[str, ...] = ()
+
+    @property
+    def own(self) -> bool:
+        """Whether the player's own client decided it."""
+        return self.violation.peer is None
+
+
+def evidence(data: bytes, size: int, shown_max: int = EVIDENCE_SHOWN) -> str:
+    """Return bytes for people, cut to ``shown_max``; ``size`` is how many came."""
+    kept = data[:shown_max]
+    try:
+        text = kept.rstrip(b"\r\n").decode()
+        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    except UnicodeDecodeError:
+        text = repr(kept)
+    return text if size <= len(kept) else f"{text}... ({size} bytes)"
+
+
+def violation_text(found: Violation, name: str, shown_max: int = EVIDENCE_SHOWN) -> str:
+    """Return a violation in one line, as of a player called ``name``."""
+    return f"{name} ({found.role}): {found.kind}: {', '.join(_parts(found, shown_max))}"
+
+
+def _parts(found: Violation, shown_max: int) -> Iterator[str]:
+    if found.why:
+        yield found.why
+    if found.rule:
+        yield f"refused by `{found.rule}`"
+    if found.size:
+        yield f"it sent {evidence(found.came, found.size, shown_max)}"
+    if found.asked:
+        yield f"asked {found.asked}" + (f" for {' or '.join(found.awaited)}" if found.awaited else "")
+    elif found.awaited:
+        yield f"awaited {' or '.join(found.awaited)}"
+    if found.state:
+        yield f"{found.state} ({found.place.replace(chr(92), '/').rpartition('/')[2]})"
+    yield f"after {found.seconds:.1f}" + (f" of {found.limit:g} s" if found.limit is not None else " s")
+
+
+def last_lines(player: object) -> tuple[str, ...]:
+    """Return the last lines that a player's program wrote to standard error; none if it is no program."""
+    lines = getattr(player, "last_lines", None)
+    return tuple(lines()) if callable(lines) else ()
+
+
+def loss_facts(loss: Loss, shown_max: int = EVIDENCE_SHOWN) -> dict[str, Any]:
+    """Return a loss for a program to read."""
+    found = loss.violation
+    data = found.came[:shown_max]
+    try:
+        came: Any = data.decode()
+    except UnicodeDecodeError:
+        came = {"b64": b64encode(data).decode()}
+    return {
+        "player": loss.name,
+        "role": found.role,
+        "decided_by": loss.by,
+        "kind": found.kind,
+        "why": found.why,
+        "rule": found.rule,
+        "asked": found.asked or None,
+        "awaited": found.awaited,
+        "came": came if found.size else None,
+        "bytes": found.size,
+        "state": found.state,
+        "place": found.place,
+        "seconds": found.seconds,
+        "limit": found.limit,
+        "stderr": loss.said,
+    }

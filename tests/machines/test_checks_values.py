@@ -1,0 +1,223 @@
+"""What is done with the data of peers (A342, A343): told where a value that the types allow would end a session."""
+
+from __future__ import annotations
+
+import pytest
+
+from machines.problems import Problem
+from tests.support.quiz import found
+
+# A client says something, and the server tells it on or counts with it.
+ECHO = """\
+protocol: echo
+wire: {framing: FRAMING}
+connects: {client: server}
+types:
+  Name: {string: "[a-z]{1,8}"}
+  Few: {int: 0..9}
+  Words: [string, ... 0..3]
+messages:
+  client: {SAY: SAY_BODY, MORE: {more: true}}
+  server: {TELL: TELL_BODY}
+roles:
+  server:
+    main(client):
+      begin:
+        let: {left: 9, all: []}
+        then: heard
+      heard:
+        within: 5 s
+        receive:
+          SAY: ANSWER
+          MORE: stay
+        fault: {return: null}
+      told: {send: TELL(left), then: heard}
+      judged: DECIDED
+  client:
+    main:
+      always: {within: never, closed: {return: null}, receive: {TELL: stay}}
+      begin: {ask: say, receive: {SAY: {send: SAY, then: begin}, MORE: {send: MORE, then: begin}}}
+"""
+
+
+def echo(say: str, tell: str, answer: str, *, decided: str = "{return: null}", framing: str = "lines") -> list[Problem]:
+    text = ECHO.replace("SAY_BODY", say).replace("TELL_BODY", tell).replace("FRAMING", framing)
+    if framing == "text":
+        text = text.replace("{more: true}", "more")
+    text = text.replace("ANSWER", answer).replace("DECIDED", decided)
+    return [problem for problem in found(text) if problem.code not in ("A320", "A330", "A332")]
+
+
+def said(*given: str, decided: str = "{return: null}", framing: str = "lines") -> list[str]:
+    return [f"{problem.code} {problem.text}" for problem in echo(*given, decided=decided, framing=framing)]
+
+
+def test_a_name_told_on_by_a_field_that_takes_fewer_names() -> None:
+    wide = said("{say: $name string}", "{tell: $who Name}", "{send: TELL(name), then: stay}")
+
+    assert wide == ["A342 the field 'who' of TELL takes Name, and name may be \"\""]
+    assert said("{say: $name Name}", "{tell: $who Name}", "{send: TELL(name), then: stay}") == []
+    assert said("{say: $name Name}", "{tell: $who string}", "{send: TELL(name), then: stay}") == []
+
+
+def test_a_text_that_holds_what_ends_its_field() -> None:
+    answer = "{send: TELL(name), then: stay}"
+
+    assert said('"my ${name string}"', '"${who string} says hello"', answer, framing="text") == [
+        "A342 the field 'who' of TELL takes string without what stands behind it, and name may be \" says hello\""
+    ]
+    assert said('"my ${name string}"', '"hello ${who string}"', answer, framing="text") == []
+    # What is read up to the same mark does not hold it.
+    assert said('"${name string}!"', '"hello ${who string}!"', answer, framing="text") == []
+
+
+def test_a_line_within_json_may_hold_a_line_end() -> None:
+    found_ = said("{say: $name string}", '"by ${who string}"', "{send: TELL(name), then: stay}")
+
+    assert len(found_) == 1
+    assert found_[0].endswith('and name may be "\\n"')
+
+
+@pytest.mark.parametrize(
+    ("answer", "codes"),
+    [
+        ("{let: {left: left - count}, then: told}", ["A342"]),
+        ("[{if: count <= left, let: {left: left - count}, then: told}, {return: left}]", []),
+        ("[{if: count < 0 or count > left, return: left}, {let: {left: left - count}, then: told}]", []),
+        ("{let: {left: count}, then: told}", ["A342"]),
+        ("{if: count in 0..9, let: {left: count}, then: told}", []),
+        ("{if: count >= 0 and count < 10, let: {left: count}, then: told}", []),
+        ("{if: count >= 0 and count < 11, let: {left: count}, then: told}", ["A342"]),
+        ("[{if: count < 0, return: 0}, {if: count > 9, return: 9}, {let: {left: count}, then: told}]", []),
+        ("[{if: not (count > 0), return: 0}, {if: count > 9, return: 9}, {let: {left: count}, then: told}]", []),
+        ("{let: {left: count * 0}, then: told}", []),
+        ("{let: {left: 0 - left}, then: told}", ["A342"]),
+        ("[{if: left == 0, return: 0}, {let: {left: left - 1}, then: told}]", []),
+    ],
+)
+def test_a_number_that_leaves_the_range_of_its_field(answer: str, codes: list[str]) -> None:
+    problems = echo("{say: $count int}", "{tell: $n Few}", answer)
+
+    assert [problem.code for problem in problems] == codes
+    assert all("takes Few, and left may be" in problem.text for problem in problems)
+
+
+def test_what_grows_with_each_round_is_not_told() -> None:
+    assert said("{say: $count Few}", "{tell: $n Few}", "{let: {left: left + 1}, then: told}") == []
+
+
+@pytest.mark.parametrize(
+    ("expression", "why"),
+    [
+        ("int(text) + 1", "'+' takes two numbers, two texts or two lists, and int(text) may be null"),
+        ("1 - int(text)", "'-' takes two numbers, and int(text) may be null"),
+        ("words[0]", "it may have no element 0, and words may be []"),
+        ("words[2]", "it may have no element 2, and words may be []"),
+        ("words[few - 1]", "a list begins with its element 0, and few - 1 may be -1"),
+        ("head(words, few - 1)", "'head' takes a number from 0 on, and few - 1 may be -1"),
+        ("join(words + [1], ' ')", "each element 'join' is given must be a text, and words + [1] may be"),
+        ("sum(words)", "each element 'sum' is given must be a number, and words may be [\"text\"]"),
+        ("sum([few, text])", "each element 'sum' is given must be a number, and [few, text] may be"),
+        ("put(words, client, 1)", "'put' takes a number or a text, and client is a peer"),
+    ],
+)
+def test_an_expression_without_a_value_for_some_data(expression: str, why: str) -> None:
+    say = "{text: $text string, words: $words Words, few: $few Few}"
+    answer = f'\n            let: {{x: "{expression}"}}\n            return: x'
+    (problem,) = echo(say, "{tell: $n any}", answer)
+
+    assert problem.code == "A343"
+    assert why in problem.text
+
+
+@pytest.mark.parametrize(
+    ("expression", "why"),
+    [
+        ("sum(text)", "'sum' takes a list or a range, and text is a text"),
+        ("lower(few)", "'lower' takes a text, and few is a whole number"),
+        ("len(few + 1)", "few + 1 is a whole number"),
+        ("keys(words)", "'keys' takes a mapping, and words is a list"),
+        ("join(words, few)", "'join' takes a text"),
+        ("head(words, text)", "'head' takes a number"),
+        ("split(text, few)", "'split' takes a text"),
+    ],
+)
+def test_a_function_given_a_kind_that_it_never_takes(expression: str, why: str) -> None:
+    say = "{text: $text string, words: $words Words, few: $few Few}"
+    (problem,) = echo(say, "{tell: $n any}", f'{{let: {{x: "{expression}"}}, return: x}}')
+
+    assert problem.code == "A340"
+    assert why in problem.text
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "[{if: int(text) == null, return: 0}, {return: int(text) + 1}]",
+        "{if: int(text) != null and int(text) + 1 > 3, return: int(text) + 1}",
+        "{let: {n: int(text)}, then: [{if: n == null, return: 0}, {return: n + 1}]}",
+        "{let: {n: int(text)}, then: judged}",
+        "[{if: len(words) == 0, return: 0}, {return: 'words[0]'}]",
+        "{if: count >= 0 and count < len(words), return: 'words[count]'}",
+        "[{if: len(words) > 2, return: 'words[2]'}, {return: 0}]",
+        "\n            let: {all: 'all + [count]'}\n            return: \"all[0]\"",
+        "\n            if: text in ['1', '2']\n            return: int(text) + 1",
+        "\n            return: sum([count, 1])",
+    ],
+)
+def test_what_was_asked_first_is_not_told(answer: str) -> None:
+    say = "{text: $text string, words: $words Words, count: $count int}"
+    decided = "[{if: n == null, return: 0}, {return: n + 1}]"
+    if "judged" not in answer:
+        decided = "{return: null}"
+
+    assert said(say, "{tell: $n any}", answer, decided=decided) == []
+
+
+ROOM = """\
+protocol: room
+wire: {framing: lines}
+connects: {guest: host}
+types: {Name: {string: "[a-z]{1,8}"}}
+messages:
+  guest: {HI: {hi: $name string}, TALK: talk}
+  host: {SAID: {said: $who Name}}
+roles:
+  host:
+    main:
+      room:
+        accept: welcome(peer)
+        as: guests
+        await: guests
+        within: never
+        receive: {TALK: {send: {guests: SAID(peer.name)}, then: stay}}
+        invalid: {drop: peer, then: stay}
+    welcome(peer):
+      named: {await: peer, within: 5 s, receive: {HI: {return: {name: name}}}}
+  guest:
+    main:
+      always: {within: never, closed: {return: null}, receive: {SAID: stay}}
+      begin: {send: HI(my.name), then: talking}
+      talking: {ask: talk, receive: {TALK: {send: TALK, then: talking}}}
+"""
+
+
+def test_a_name_from_a_sign_up_would_end_the_session_of_all() -> None:
+    (problem,) = found(ROOM)
+
+    assert problem.code == "A342"
+    assert "peer.name may be" in problem.text
+    assert problem.text.endswith(": it would end the session of all")
+    assert found(ROOM.replace("$name string", "$name Name")) == []
+
+
+def test_a_name_that_the_sign_up_asked_about_is_fine() -> None:
+    asked = ROOM.replace(
+        "{return: {name: name}}", "[{if: name == 'ann', return: {name: name}}, {drop: peer, return: null}]"
+    )
+
+    assert found(asked) == []
+
+
+def test_a_machine_that_answers_its_failure_is_fine() -> None:
+    assert found(ROOM.replace("invalid: {drop", "failed: stay\n        invalid: {drop")) == []

@@ -1,0 +1,173 @@
+"""Every loss has its reason: who, asked what, said what, which condition refused it, where, after how long."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from machines.effects import Violation
+from machines.engine.session import Program, Session
+from machines.loader import load
+from runtime.cli import main
+from runtime.losses import Loss, loss_facts, violation_text
+
+SPEC = """\
+protocol: pot
+connects: {guest: bank}
+settings: {reply: 2 s, think: 1 s}
+messages:
+  guest:
+    HELLO: {hello: $name string}
+    TAKE: {take: $count int}
+  bank:
+    POT: {pot: $pot int}
+roles:
+  bank:
+    main:
+      door: {accept: sign_up(peer), as: players, seats: 1..1, within: never, then: game}
+      game:
+        each: player in players
+        run: turn(player)
+        then: over
+      over: {return: null}
+    sign_up(peer):
+      named:
+        await: peer
+        within: reply
+        receive: {HELLO: {return: {name: name}}}
+    turn(player):
+      asked:
+        send: POT(5)
+        await: player
+        within: reply
+        receive:
+          TAKE: {if: count > 0 and count < 5, return: null}
+        fault: {return: null}
+  guest:
+    main:
+      begin: {send: HELLO(my.name), then: waiting}
+      waiting: {within: reply, receive: {POT: thinking}, fault: {return: null}}
+      thinking:
+        ask: take(pot)
+        within: think
+        receive: {TAKE: {send: TAKE, return: null}}
+        fault: {return: null}
+"""
+
+
+def violation(tmp_path: Path, *inputs: Any) -> Violation:
+    """Return the violation of a guest called ann who is asked, and from whom that comes."""
+    path = tmp_path / "pot.yaml"
+    path.write_text(SPEC, encoding="utf-8")
+    rules: dict[str, ModuleType] = {}
+    session = Session(Program(load(str(path)), "bank", rules))
+    session.start(0.0)
+    number, _ = session.connect(0.0)
+    session.receive(number, b'{"hello": "ann"}\n', 0.0)
+    effects = []
+    for given in inputs:
+        effects += session.receive(number, given, 0.5) if isinstance(given, bytes) else session.tick(given)
+    if not inputs:
+        effects = session.lose(number, 0.5)
+    (found,) = [effect for effect in effects if isinstance(effect, Violation)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("inputs", "kind", "why"),
+    [
+        ((b'{"take": 7}\n',), "illegal", ""),
+        ((b'{"take": "two"}\n',), "wrong type", 'TAKE: expected int at take, got "two"'),
+        ((b'{"tkae": 2}\n',), "unknown", "no message is like it (did you mean TAKE?)"),
+        ((b'{"hello": "bob"}\n',), "unexpected", "it is HELLO"),
+        ((b"oops\n",), "malformed", None),
+        ((b'{"take"', 9.0), "half a message", "7 bytes without an end had come"),
+        ((9.0,), "late", "nothing had come"),
+        ((), "closed", "it closed the connection"),
+    ],
+)
+def test_a_violation_says_what_was_wrong(tmp_path: Path, inputs: tuple[Any, ...], kind: str, why: str | None) -> None:
+    found = violation(tmp_path, *inputs)
+
+    assert (found.kind, found.name, found.role, found.asked, found.awaited) == (kind, "ann", "guest", "POT", ("TAKE",))
+    assert found.why == why or (why is None and found.why)
+    assert found.state == "main.turn[0] in asked"
+    assert found.place.endswith("pot.yaml:25")
+    assert found.limit == 2.0
+
+
+def test_the_part_of_a_condition_that_refused_is_named_and_what_came_is_kept(tmp_path: Path) -> None:
+    found = violation(tmp_path, b'{"take": 7}\n')
+
+    assert found.rule == "count < 5"
+    assert found.came.strip() == b'{"take": 7}'
+    assert violation_text(found, "ann") == (
+        'ann (guest): illegal: refused by `count < 5`, it sent {"take": 7}, asked POT for TAKE, main.turn[0] in asked '
+        "(pot.yaml:25), after 0.5 of 2 s"
+    )
+
+
+def test_so_many_bytes_are_shown_as_is_wished(tmp_path: Path) -> None:
+    found = violation(tmp_path, b'{"take": 7}\n')
+
+    assert 'it sent {"take... (1' in violation_text(found, "ann", 6)
+    assert loss_facts(Loss("ann", "bank", found), 6)["came"] == '{"take'
+
+
+def test_a_crash_is_told_by_play_in_text_and_in_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "pot.yaml"
+    path.write_text(SPEC, encoding="utf-8")
+    bot = tmp_path / "bot.py"
+    bot.write_text("import sys\nsys.stdin.readline()\nraise ValueError('no pot')\n", encoding="utf-8")
+    how = ["play", str(path), "--players", "1", "--player", f"exec:python3 {bot}", "--no-journal", "--quiet"]
+
+    assert main(how) == 0
+    assert (
+        "player1 (guest): crash: python3 ended with exit code 1; it said: ValueError: no pot" in capsys.readouterr().out
+    )
+
+    assert main([*how, "--json"]) == 0
+    (loss,) = json.loads(capsys.readouterr().out)["losses"]
+    assert (loss["player"], loss["kind"], loss["asked"]) == ("player1", "crash", "take")
+    assert loss["stderr"][-1] == "ValueError: no pot"
+
+
+def test_a_journal_has_the_violation(tmp_path: Path) -> None:
+    path = tmp_path / "pot.yaml"
+    path.write_text(SPEC, encoding="utf-8")
+    journal = tmp_path / "run.jsonl"
+
+    main(["play", str(path), "--players", "1", "--player", "gone", "--journal", str(journal), "--quiet"])
+
+    out = [effect for line in journal.read_text().splitlines() for effect in json.loads(line).get("out", ())]
+    (fields,) = [effect[1] for effect in out if effect[0] == "violation"]
+    assert fields["kind"] == "closed"
+    assert fields["why"] == "it closed the connection"
+    assert fields["name"] == "player1"
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind", "count", "why"),
+    [
+        ("tsuro", "illegal", 3, "the tile is not one of the hand"),
+        ("tsuro", "illegal-later", 3, "the token faces 8,8, not 1,3"),
+        ("santorini-official", "illegal", 2, ""),
+        ("santorini-official", "illegal-placement", 2, ""),
+        ("trains", "cheat", 2, ""),
+    ],
+)
+def test_a_rule_of_a_shipped_game_says_why_it_refused(
+    capsys: pytest.CaptureFixture[str], spec: str, kind: str, count: int, why: str
+) -> None:
+    how = ["play", spec, "--players", str(count), "--seed", "1", "--player", kind, "--no-journal", "--quiet", "--json"]
+
+    assert main([*how, "--set", "window=200 ms"] if spec == "trains" else how) == 0
+
+    first = next(loss for loss in json.loads(capsys.readouterr().out)["losses"] if loss["kind"] == "illegal")
+    assert first["player"] in ("player1", "playera")
+    assert first["rule"]
+    assert first["why"] == why or (not why and first["why"])
