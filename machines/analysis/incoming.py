@@ -61,8 +61,8 @@ def _set_of(field: Field, until: str | None, message: Message, spec: Spec, work:
             return LINE
         return Pattern(rf"[^\x{ord(until):02x}\n\r]*") if len(until) == 1 and until.isascii() else UNKNOWN
     try:
-        field = TextField(field.name, compile_type(field.type, spec.types), until or "")
-        fits = outlier_of_field(field.shape, field, work) is NO_MATCH
+        in_text = TextField(field.name, compile_type(field.type, spec.types), until or "")
+        fits = outlier_of_field(in_text.shape, in_text, work) is NO_MATCH
     except TooLargeError:
         return UNKNOWN
     return field.type if fits and work.left > 0 else UNKNOWN
