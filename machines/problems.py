@@ -143,13 +143,19 @@ class Problems:
 
 
 def near(word: str, known: Iterable[str]) -> str:
-    """Return ``did you mean 'x'?`` for the known word most like ``word``, never itself, or the empty text.
+    """Return ``did you mean 'x'?`` for the known word most like ``word``, or the empty text; see `nearest`."""
+    found = nearest(word, known)
+    return f"did you mean {found!r}?" if found is not None else ""
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word most like ``word``, never itself; None if none is like it.
 
     Of very many known words only the first NEAR_WORDS_MAX are looked at, and none that is longer than
     NEAR_LETTERS_MAX.
     """
     if len(word) > NEAR_LETTERS_MAX:
-        return ""
+        return None
     looked_at = [other for other in islice(known, NEAR_WORDS_MAX) if len(other) <= NEAR_LETTERS_MAX and other != word]
     matches = get_close_matches(word, looked_at, n=1, cutoff=0.6)
-    return f"did you mean {matches[0]!r}?" if matches else ""
+    return matches[0] if matches else None

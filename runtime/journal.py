@@ -497,7 +497,7 @@ def _check(line: Line) -> None:
         whole = fields == {"message", "holes"}
         named = whole and isinstance(value["message"], str) and isinstance(value["holes"], dict)
         if not named and fields != {"body"}:
-            raise ValueError("the value of an answer is {message, fields} or {body}")
+            raise ValueError("the value of an answer is {message, holes} or {body}")
 
 
 def _end(text: bytes) -> End | None:

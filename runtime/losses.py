@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from machines.effects import Violation
 
+LOSSES_MAX: Final = 100  # that are told with the result of a run
 EVIDENCE_SHOWN: Final = 160  # bytes of what came that a line shows, unless told otherwise
 
 
@@ -28,6 +29,38 @@ class Loss:
     def own(self) -> bool:
         """Whether the player's own client decided it."""
         return self.violation.peer is None
+
+
+class Losses:
+    """The losses of a run, in the order in which they were decided: the first LOSSES_MAX, and how many came after.
+
+    A peer may break its protocol as often as the spec lets it: what it makes of that is bounded. The log has all, and
+    the journal.
+    """
+
+    def __init__(self, found: Iterable[Loss] = (), more: int = 0) -> None:
+        self._kept = list(found)
+        self.more = more
+
+    def note(self, loss: Loss) -> None:
+        """Keep a loss, or count it if there are LOSSES_MAX."""
+        if len(self._kept) < LOSSES_MAX:
+            self._kept.append(loss)
+        else:
+            self.more += 1
+
+    def __iter__(self) -> Iterator[Loss]:
+        return iter(self._kept)
+
+    def lines(self, shown_max: int = EVIDENCE_SHOWN) -> Iterator[str]:
+        """Yield each loss in one line, and how many more there were."""
+        yield from (violation_text(loss.violation, loss.name, shown_max) for loss in self)
+        if self.more:
+            yield f"and {self.more} more violations, which the log and the journal have"
+
+    def facts(self, shown_max: int = EVIDENCE_SHOWN) -> dict[str, Any]:
+        """Return them for a program to read: ``losses``, and as ``losses_more`` how many are not among them."""
+        return {"losses": [loss_facts(loss, shown_max) for loss in self], "losses_more": self.more}
 
 
 def evidence(data: bytes, size: int, shown_max: int = EVIDENCE_SHOWN) -> str:

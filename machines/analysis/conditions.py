@@ -43,7 +43,7 @@ from machines.model import (
 
 Values = dict[str, Type]  # of names; "peer.name" for a field of which a condition asked
 
-_SWAPPED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+_MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _OPPOSITE: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
@@ -61,11 +61,9 @@ def narrowed(values: Values, guard: Expression, types: Types, *, holds: bool) ->
             passed = narrowed(values, left, types, holds=not holds)
             second = narrowed(passed, right, types, holds=holds) if passed is not None else None
             return merged(first, second, types)
-        case Binary(operator, left, right) if operator in _SWAPPED:
-            if isinstance(left, Constant):
-                left, right, operator = right, left, _SWAPPED[operator]
-            if isinstance(right, Constant):
-                return _compared(values, left, operator if holds else _OPPOSITE[operator], right.value, types)
+        case Binary() if (asked := against_literal(guard)) is not None:
+            left, operator, literal = asked
+            return _compared(values, left, operator if holds else _OPPOSITE[operator], literal, types)
         case Binary("in", Name(name), container):
             known = _listed(values, name, container, types) if holds and values.get(name, UNKNOWN) != UNKNOWN else None
             if known is not None:
@@ -73,6 +71,21 @@ def narrowed(values: Values, guard: Expression, types: Types, *, holds: bool) ->
         case Name():
             return values
     return forgotten(values, guard)
+
+
+def against_literal(guard: Expression) -> tuple[Expression, str, object] | None:
+    """Return what a condition compares with a literal, how, and the literal; None if it does nothing like it.
+
+    ``3 < count`` is told as ``count > 3``.
+    """
+    if not (isinstance(guard, Binary) and guard.operator in _MIRRORED):
+        return None
+    left, right, operator = guard.left, guard.right, guard.operator
+    if isinstance(left, Constant):
+        left, right, operator = right, left, _MIRRORED[operator]
+    if isinstance(left, Constant) or not isinstance(right, Constant):
+        return None
+    return left, operator, right.value
 
 
 def merged(a: Values | None, b: Values | None, types: Types) -> Values | None:

@@ -14,6 +14,7 @@ from machines.analysis.call_graph import CallGraph, answers_itself, is_per_conne
 from machines.analysis.conditions import Values, merged, narrowed
 from machines.analysis.evaluated_sets import Evaluation, Partial
 from machines.analysis.incoming import field_sets
+from machines.analysis.scopes import frame_names
 from machines.analysis.value_sets import NOTHING, NULL, PEER, UNKNOWN, as_list, is_list, joined, members, union
 from machines.model import (
     Call,
@@ -38,7 +39,10 @@ from machines.model import (
 )
 from machines.problems import Location
 
-ROUNDS_MAX = 6  # through all machines, until what still changes is unknown
+# Where one of the first two is met, nothing is known any more of what machines are called with and return, nor of what
+# their states are entered with: only what a message brings is followed then, to where its own branch uses it.
+ROUNDS_MAX = 6  # through all machines
+WORK_MAX = 150_000  # names that are joined where ways meet
 CHANGES_MAX = 4  # of one name in one state, until it is unknown
 
 
@@ -65,21 +69,23 @@ class DataFlow:
         self._incoming = field_sets(flow.spec)
         self._called: dict[str, Values] = {}  # the parameters of each machine that is called
         self._results: dict[str, Type] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
         self._changed = False
-        self._settling = False
         self._telling = False
+        self.work = WORK_MAX
+        self.coarse = False  # a bound was met
         main = flow.machines["main"]
         peer = PEER if is_per_connection(flow.role) else UNKNOWN
         self._called["main"] = dict.fromkeys(main.parameters, peer)
         order = [flow.machines[name] for name in reversed(flow.bottom_up)]
-        for rounds in range(2 * ROUNDS_MAX + len(order)):
-            self._settling = rounds >= ROUNDS_MAX
+        for number in range(ROUNDS_MAX):
             self._changed = False
-            self._follow(order)
-            if not self._changed:
+            # What is called with goes down in one round, what is returned goes up in the next.
+            self._follow(order if number % 2 == 0 else order[::-1])
+            if self.coarse or not (self._changed or number == 0):
                 break
         else:
-            return  # it would be told of what is not yet all there
+            self.coarse = True
         self._telling = True
         self._follow(order)
 
@@ -93,7 +99,7 @@ class DataFlow:
         before = known.get(key, NOTHING)
         after = joined(before, holds, self.types)
         if after != before or key not in known:
-            known[key] = UNKNOWN if self._settling else after
+            known[key] = after
             self._changed = True
 
     def call(self, name: str, arguments: list[Type]) -> Type:
@@ -106,7 +112,7 @@ class DataFlow:
             self._changed = True
         for parameter, holds in zip(machine.parameters, arguments, strict=False):
             self.note(self._called[name], parameter, holds)
-        return self._results.get(name, NOTHING)
+        return UNKNOWN if self.coarse else self._results.get(name, NOTHING)
 
     def returned(self, machine: str, holds: Type) -> None:
         """Note what a machine returns."""
@@ -124,7 +130,7 @@ class DataFlow:
 
     def field_of_peer(self, name: str) -> Type:
         """Return what a field of a peer may hold."""
-        return UNKNOWN if "" in self.fields else self.fields.get(name, NOTHING)
+        return UNKNOWN if self.coarse or "" in self.fields else self.fields.get(name, NOTHING)
 
     def write(self, write: Write) -> None:
         """Keep what a field is written with, in the last round."""
@@ -140,8 +146,16 @@ class DataFlow:
         """Return what the fields of a message that comes in may hold."""
         return self._incoming.get(message, {})
 
+    def names(self, machine: Machine) -> tuple[str, ...]:
+        """Return the names of a machine's frame."""
+        if machine.name not in self._names:
+            self._names[machine.name] = frame_names(machine, self.flow.spec)
+        return self._names[machine.name]
+
     def parameters(self, machine: Machine) -> Values:
         """Return what a machine's parameters may hold."""
+        if self.coarse:
+            return dict.fromkeys(machine.parameters, UNKNOWN)
         return {name: self._called[machine.name].get(name, UNKNOWN) for name in machine.parameters}
 
 
@@ -162,6 +176,7 @@ class _Walk:
         self.entered: dict[str, Values] = {}
         self.kept: dict[str, Values] = {}
         self.changes: dict[tuple[str, str], int] = {}
+        self.given_up: set[tuple[str, bool]] = set()  # states of which nothing is known, as entered or kept
         self.state = ""
         self.sent: frozenset[str] = frozenset()  # the names that the message at hand has just bound
 
@@ -183,6 +198,15 @@ class _Walk:
 
     def _join(self, state: str, values: Values, *, kept: bool) -> bool:
         store = self.kept if kept else self.entered
+        self.data.work -= len(values) + 1
+        if self.data.work < 0:
+            self.data.coarse = True
+        if self.data.coarse:
+            if (state, kept) in self.given_up:
+                return False
+            self.given_up.add((state, kept))
+            store[state] = dict.fromkeys((*self.data.names(self.machine), *values), UNKNOWN)
+            return True
         if state not in store:
             store[state] = dict(values)
             return True

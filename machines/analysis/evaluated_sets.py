@@ -21,6 +21,7 @@ from machines.analysis.value_sets import (
     Types,
     arithmetic,
     as_list,
+    bounded,
     concatenated,
     field_of,
     is_list,
@@ -110,9 +111,9 @@ class Evaluation:
             case Call():
                 return self._call(expression)
             case Sequence(items):
-                return TupleType(tuple(self.of(item) for item in items))
+                return bounded(TupleType(tuple(self.of(item) for item in items)))
             case Mapped(pairs):
-                return ObjectType(tuple(Key(name, self.of(item)) for name, item in pairs))
+                return bounded(ObjectType(tuple(Key(name, self.of(item)) for name, item in pairs)))
             case Unary("not", operand):
                 self.of(operand)
                 return BOOLEAN
@@ -236,7 +237,7 @@ class Evaluation:
     def _chained(self, a: ListType, b: ListType) -> Type:
         item = a.item if b.high == 0 else b.item if a.high == 0 else joined(a.item, b.item, self.types)
         high = None if a.high is None or b.high is None else a.high + b.high
-        return ListType(item, a.low + b.low, high)
+        return bounded(ListType(item, a.low + b.low, high))
 
     def _ordered(self, whole: Expression, left: Expression, right: Expression) -> None:
         ours, theirs = self._parts(self.of(left)), self._parts(self.of(right))

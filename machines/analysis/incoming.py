@@ -24,13 +24,13 @@ def field_sets(spec: Spec) -> dict[str, dict[str, Type]]:
 def _fields(message: Message, spec: Spec, work: Work) -> dict[str, Type]:
     found: dict[str, list[Type]] = {}
     for body in (message.body, *message.also):
-        for field, until in _placed(body):
+        for field, until in placed(body):
             found.setdefault(field.name, []).append(_set_of(field, until, message, spec, work))
     return {name: union(parts) for name, parts in found.items()}
 
 
-def _placed(body: Body) -> Iterator[tuple[Field, str | None]]:
-    """Yield each field with the text that ends it, None where it is no part of a text."""
+def placed(body: Body) -> Iterator[tuple[Field, str | None]]:
+    """Yield each field of a body with the text that ends it, None where it is no part of a text."""
     match body:
         case Field():
             yield body, None
@@ -41,10 +41,10 @@ def _placed(body: Body) -> Iterator[tuple[Field, str | None]]:
                     yield part, after if isinstance(after, str) else ""
         case BodyList(items):
             for item in items:
-                yield from _placed(item)
+                yield from placed(item)
         case BodyMap(pairs):
             for _, item in pairs:
-                yield from _placed(item)
+                yield from placed(item)
 
 
 def _set_of(field: Field, until: str | None, message: Message, spec: Spec, work: Work) -> Type:

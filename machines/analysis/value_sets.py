@@ -42,6 +42,7 @@ NOTHING: Final = Union(())
 LENGTHS: Final = Interval(0, 1_000_000)
 MEMBERS_MAX = 12  # of a union; what would have more is unknown
 LISTED_MAX = 24  # values of an enumeration
+PARTS_MAX = 64  # types within a type; what would have more is unknown
 
 
 def of_constant(value: object) -> Type:
@@ -100,7 +101,26 @@ def union(parts: Iterable[Type]) -> Type:
         return NOTHING
     if UNKNOWN in found or len(found) > MEMBERS_MAX or len(texts) > LISTED_MAX:
         return UNKNOWN
-    return next(iter(found)) if len(found) == 1 else Union(tuple(found))
+    return next(iter(found)) if len(found) == 1 else bounded(Union(tuple(found)))
+
+
+def bounded(type_: Type) -> Type:
+    """Return a set, or that it is unknown if it is made of more than PARTS_MAX types."""
+    todo, count = [type_], 0
+    while todo:
+        count += 1
+        if count > PARTS_MAX:
+            return UNKNOWN
+        match todo.pop():
+            case Union(parts) | TupleType(parts):
+                todo += parts[: PARTS_MAX + 1]
+            case ListType(item):
+                todo.append(item)
+            case ObjectType(fields):
+                todo += [field.type for field in fields[: PARTS_MAX + 1]]
+            case MapOf(key, value):
+                todo += [key, value]
+    return type_
 
 
 def joined(a: Type, b: Type, types: Types) -> Type:
@@ -118,7 +138,7 @@ def joined(a: Type, b: Type, types: Types) -> Type:
         for one in lists:
             item = one.item if item == NOTHING else item if one.high == 0 else joined(item, one.item, types)
         high = None if any(one.high is None for one in lists) else max(one.high or 0 for one in lists)
-        lists = [ListType(item, min(one.low for one in lists), high)]
+        return union([bounded(ListType(item, min(one.low for one in lists), high)), *others])
     return union([*lists, *others])
 
 

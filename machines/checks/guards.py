@@ -18,13 +18,13 @@ from itertools import product
 from math import inf
 
 from machines.analysis.call_graph import all_choices, is_sure, kind
+from machines.analysis.conditions import against_literal
 from machines.checks.reachability import is_never
 from machines.expressions.unparse import show
 from machines.model import Binary, Choice, Constant, Expression, Machine, Unary
 from machines.problems import Problems
 
 CASES_MAX = 1 << 12  # 12 conditions that are true or false; people write 3
-_SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
 Cell = tuple[str, object, object]  # ("number", low, high), both the same for a point; ("is", a literal, its type)
 _OTHER: Cell = ("other", None, None)
@@ -162,17 +162,14 @@ class _Table:
 
 def _compared(guard: Expression) -> tuple[str, str, object] | None:
     """Return what is compared, how, and with which literal; None for any other condition."""
-    if not (isinstance(guard, Binary) and guard.operator in _SWAPPED):
+    asked = against_literal(guard)
+    if asked is None:
         return None
-    left, right, operator = guard.left, guard.right, guard.operator
-    if isinstance(left, Constant):
-        left, right, operator = right, left, _SWAPPED[operator]
-    if isinstance(left, Constant) or not isinstance(right, Constant):
-        return None
-    number = isinstance(right.value, int | float) and not isinstance(right.value, bool)
+    left, operator, literal = asked
+    number = isinstance(literal, int | float) and not isinstance(literal, bool)
     if operator not in ("==", "!=") and not number:
         return None  # texts have an order too, and nothing is known of where in it a text stands
-    return show(left), operator, right.value
+    return show(left), operator, literal
 
 
 def _cells(literals: list[object]) -> list[Cell]:

@@ -1,7 +1,6 @@
 """Checks of what is done with what peers send: A342 and A343, each with the value that does it.
 
-The docstrings of `check_values` and `_Values.lacks` are the manual pages of their codes. What names may hold is
-followed by `machines.analysis.data_flow`.
+What names may hold is followed by `machines.analysis.data_flow`.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from typing import Any
 from machines.analysis.call_graph import CallGraph, is_per_connection, surely_taken
 from machines.analysis.data_flow import DataFlow, Write
 from machines.analysis.evaluated_sets import Partial
+from machines.analysis.incoming import placed
 from machines.analysis.value_sets import is_known, kind, members
 from machines.expressions.signatures import said
 from machines.expressions.unparse import show
@@ -19,7 +19,7 @@ from machines.messages.compiler import compile_type
 from machines.messages.outliers import outlier, outlier_of_field
 from machines.messages.shapes import NO_MATCH, shown
 from machines.messages.templates import TextField
-from machines.model import Body, BodyList, BodyMap, Field, Message, Text, Type
+from machines.model import Type
 from machines.problems import Location, Problems
 
 KINDS = tuple(f"A34{digit}" for digit in "01")  # what is wrong whatever the value
@@ -44,7 +44,11 @@ class _Values:
         self.types = flow.spec.types
         self.work = Work(WORK_MAX)
         self.outliers: dict[tuple[Type, Type, str | None], Any] = {}  # what was compared before, and found
-        self.fields = {message.name: _in_texts(message) for message in flow.spec.messages.values()}
+        # The fields that stand within texts, each with the text that ends it.
+        self.fields = {
+            message.name: {field.name: until for field, until in placed(message.body) if until is not None}
+            for message in flow.spec.messages.values()
+        }
         self.unanswered = flow.open_chains(
             stops=lambda machine: machine.always is not None and surely_taken(machine.always.answers.failed),
             passes=lambda site: not surely_taken(site.state.answers.failed),
@@ -116,25 +120,3 @@ class _Values:
             return ""
         alone = self.flow.open_chains(stops=lambda _: False, passes=lambda site: not (site.accepts or site.starts))
         return ": it would end the session of all" if alone.to(spot.machine) else ""
-
-
-def _in_texts(message: Message) -> dict[str, str]:
-    """Return the fields that stand within texts, each with the text that ends it."""
-    found: dict[str, str] = {}
-
-    def look(body: Body) -> None:
-        match body:
-            case Text(parts):
-                for index, part in enumerate(parts):
-                    if isinstance(part, Field):
-                        after = parts[index + 1] if index + 1 < len(parts) else ""
-                        found[part.name] = after if isinstance(after, str) else ""
-            case BodyList(items):
-                for item in items:
-                    look(item)
-            case BodyMap(pairs):
-                for _, item in pairs:
-                    look(item)
-
-    look(message.body)
-    return found

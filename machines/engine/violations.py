@@ -7,6 +7,7 @@ nothing that goes wrong here ends one: what a violation cannot say it leaves emp
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,8 +17,8 @@ from machines.expressions.compiler import compile  # noqa: A004 (as in re.compil
 from machines.expressions.unparse import show
 from machines.messages.shapes import shown
 from machines.model import Binary, Call, Choice, Expression
-from machines.problems import near
-from machines.wire.framing import FrameError
+from machines.problems import NEAR_LETTERS_MAX, nearest
+from machines.wire.framing import FrameError, TooLongError
 
 if TYPE_CHECKING:
     from machines.engine.call_stack import CallFrame, PeerState
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 EVIDENCE_BYTES: Final = 1024  # what is kept of the bytes that came; whoever shows them may show fewer
 NO_LIKENESS: Final = "no message is like it"
 RULES_SHOWN: Final = 3  # conditions that refused a message, where it had several branches
-_LARGE: Final = ("longer than", "announced", "more than")  # how framers say that a message is too long
+WORDS_MAX: Final = 4  # of a message that is none: so many are compared with the words of those that are
 
 
 def note(
@@ -99,7 +100,7 @@ def late(session: Interpreter, frame: CallFrame, seat: PeerState | None, deadlin
 
 def unreadable(error: FrameError) -> str:
     """Return the kind of a fault of bytes that cannot be cut into messages."""
-    return "too long" if any(word in str(error) for word in _LARGE) else "malformed"
+    return "too long" if isinstance(error, TooLongError) else "malformed"
 
 
 def misread(session: Interpreter, holder: CallFrame, seat: PeerState, known: str | None, value: Any) -> None:
@@ -118,13 +119,13 @@ def not_like(awaited: list[MessageCodec], heard: tuple[MessageCodec, ...], value
     for shape in (*awaited, *heard):
         for word in (shape.name, *_words(shape.example())):
             names.setdefault(word.lower(), shape.name)
-    words = [word.lower() for word in _words(value)]
+    words = [word.lower() for word in islice(_words(value), WORDS_MAX)]
     known = next((names[word] for word in words if word in names), None)
     if known is None:
         for word in words:
-            like = near(word, names)
-            if like:
-                return "unknown", f"{NO_LIKENESS} (did you mean {names[like[len('did you mean ') + 1 : -2]]}?)"
+            like = nearest(word, names)
+            if like is not None:
+                return "unknown", f"{NO_LIKENESS} (did you mean {names[like]}?)"
     faults = [(shape, fault) for shape in awaited for fault in shape.faults(value)]
     of_type = [(shape, fault) for shape, fault in faults if not fault.expected.startswith(('"', "'"))]
     deep = max(of_type, key=lambda found: len(found[1].path), default=None)
@@ -136,7 +137,7 @@ def not_like(awaited: list[MessageCodec], heard: tuple[MessageCodec, ...], value
 def _words(value: Any) -> Iterator[str]:
     """Yield the texts at the top of a value, by which messages are told apart; of one text its first word."""
     if isinstance(value, str):
-        yield from value.split()[:1]
+        yield from value[: NEAR_LETTERS_MAX + 1].split()[:1]
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield key

@@ -22,7 +22,7 @@ from typing import Any
 
 from machines.messages.shapes import Mismatch, shown
 from machines.model import CompositeFrame, FrameBytes, FrameLine, FramePart, FrameRepeat, FrameUntil, Wire
-from machines.wire.framing import FrameError
+from machines.wire.framing import FrameError, TooLongError
 
 _Step = Generator[None, None, Any]
 _LINE_ENDS = {"lf": b"\n", "crlf": b"\r\n"}
@@ -185,7 +185,7 @@ class PartsFramer:
         for part in parts:
             self._counts += 1
             if self._counts > self._parts_max:
-                raise FrameError(f"a message has more than {self._parts_max} parts")
+                raise TooLongError(f"a message has more than {self._parts_max} parts")
             match part:
                 case FrameLine(None):
                     found.append(self._text((yield from self._line())))
@@ -245,7 +245,7 @@ class PartsFramer:
 
     def _check(self, more: int) -> None:
         if self._size + more > self._bytes_max:
-            raise FrameError(f"a message is longer than {self._bytes_max} bytes")
+            raise TooLongError(f"a message is longer than {self._bytes_max} bytes")
 
     def _text(self, raw: bytes) -> str:
         try:

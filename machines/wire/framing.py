@@ -52,6 +52,10 @@ class FrameError(Exception):
     """The bytes can't be cut into messages any more; the text says why, for the peer's owner to read."""
 
 
+class TooLongError(FrameError):
+    """A message is longer, or of more parts, than the limits of the spec let it be."""
+
+
 class Framer(Protocol):
     """Cuts one peer's bytes. After a FrameError every `next` raises it again and bytes are thrown away."""
 
@@ -101,7 +105,7 @@ def make_framer(wire: Wire) -> Framer:
 
 
 def _over_bytes(bytes_max: int) -> FrameError:
-    return FrameError(f"a message is longer than {bytes_max} bytes")
+    return TooLongError(f"a message is longer than {bytes_max} bytes")
 
 
 _NEVER_USED = bytearray()  # the buffer of all who need none: nothing is ever put into it
@@ -419,7 +423,7 @@ class LengthFramer:
         (length,) = LENGTH.unpack_from(buffer)
         if length > self._bytes_max:
             self._buffer = bytearray()
-            self._error = FrameError(f"a message of {length} bytes is announced; the limit is {self._bytes_max}")
+            self._error = TooLongError(f"a message of {length} bytes is announced; the limit is {self._bytes_max}")
             raise self._error
         end = LENGTH.size + length
         if len(buffer) < end:

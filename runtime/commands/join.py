@@ -43,7 +43,7 @@ from runtime.commands.options import (
 from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.results import result_lines
 from runtime.journal import LIMIT_MIB, Journal
-from runtime.losses import EVIDENCE_SHOWN, Loss, last_lines, loss_facts, violation_text
+from runtime.losses import EVIDENCE_SHOWN, Loss, Losses, last_lines
 from runtime.players.base import Player
 from runtime.players.registry import check_kind, default_kind, open_player
 from runtime.players.scripted import GivenAnswers, answers_of
@@ -114,11 +114,11 @@ def join(
     own_programs = [program(loaded_spec, target, rules) for target in own]
     my = {"name": name}
     turned_away = ""
-    losses: list[Loss] = []
+    losses = Losses()
 
     def seen(effect: Effect) -> None:
         if isinstance(effect, Violation) and effect.peer is None:
-            losses.append(Loss(name, chosen, effect, last_lines(players[0]) if players else ()))
+            losses.note(Loss(name, chosen, effect, last_lines(players[0]) if players else ()))
 
     players: list[Player] = []
 
@@ -175,13 +175,13 @@ def join(
         result: dict[str, Any] = {"spec": loaded_spec.protocol, "role": chosen, "name": name, "player": kind}
         result |= {"seed": number, "result": plain(ended.value), "failed": turned_away or ended.failed}
         result["turned_away"] = bool(turned_away)
-        result["losses"] = [loss_facts(loss, evidence) for loss in losses]
+        result |= losses.facts(evidence)
         put_json({**result, "journal": journal_path(book), "backend": backend})
     else:
         for line in [turned_away] if turned_away else result_lines(loaded_spec, ended):
             put(line)
-        for loss in losses:
-            put(violation_text(loss.violation, loss.name, evidence))
+        for line in losses.lines(evidence):
+            put(line)
         if book is not None:
             note(f"journal {book.path}")
     return FAILED if turned_away or ended.failed is not None else OK

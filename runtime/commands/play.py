@@ -38,7 +38,7 @@ from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.progress import Progress
 from runtime.commands.results import result_lines
 from runtime.journal import LIMIT_MIB, Journal
-from runtime.losses import EVIDENCE_SHOWN, loss_facts, violation_text
+from runtime.losses import EVIDENCE_SHOWN
 from runtime.players.scripted import answers_of
 from runtime.players.seeds import derived_seed
 from runtime.sessions.match import GameResult, Outcome, Participant
@@ -166,7 +166,7 @@ def _facts(
         "backend": backend,
         "seconds": round(result.seconds, 3),
         "players": [_player(outcome) for outcome in result.players],
-        "losses": [loss_facts(loss, evidence) for loss in result.losses],
+        **result.losses.facts(evidence),
     }
 
 
@@ -184,8 +184,7 @@ def _lines(chosen: MatchSetup, result: GameResult, evidence: int) -> list[str]:
     for name, ended in result.sessions.items():
         lines += [f"{name}: {line}" for line in result_lines(chosen.spec, ended)]
     lines += [f"{outcome.name} failed: {_why(outcome.failed)}" for outcome in result.players if outcome.failed]
-    lines += [violation_text(loss.violation, loss.name, evidence) for loss in result.losses]
-    return lines
+    return [*lines, *result.losses.lines(evidence)]
 
 
 def _why(failed: str) -> str:

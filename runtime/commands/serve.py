@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from contextlib import nullcontext, suppress
 from functools import partial
 from typing import Annotated, Any, Final
@@ -40,12 +39,11 @@ from runtime.commands.options import (
 from runtime.commands.output import OutputError, log_shown, note, put, put_json
 from runtime.commands.results import result_lines
 from runtime.journal import LIMIT_MIB, Journal
-from runtime.losses import EVIDENCE_SHOWN, Loss, loss_facts, violation_text
+from runtime.losses import EVIDENCE_SHOWN, Loss, Losses
 from runtime.players.registry import check_kind, default_kind, open_player
 from runtime.sessions.server import ADDRESS_MAX, Stopped
 from runtime.sessions.server import serve as serve_role
 
-LOSSES_KEPT: Final = 1000  # the last ones are told with the result; the log and the journal have all
 STOPPED: Final = "it was stopped before its end"
 
 
@@ -102,11 +100,11 @@ def serve(
             put(f"session {session} {'failed: ' + ended.failed if ended.failed else 'ended: ' + str(ended.value)}")
 
     stops: list[Stopped] = []
-    losses: deque[Loss] = deque(maxlen=LOSSES_KEPT)
+    losses = Losses()
 
     def seen(effect: Effect) -> None:
         if isinstance(effect, Violation) and effect.kind != "closed":
-            losses.append(Loss(effect.name or ("" if effect.peer is None else f"peer {effect.peer}"), chosen, effect))
+            losses.note(Loss(effect.name or ("" if effect.peer is None else f"peer {effect.peer}"), chosen, effect))
 
     async def listen(book: Journal | None) -> Ended:
         def listening(taken: int) -> None:
@@ -166,13 +164,12 @@ def serve(
             raise
     result = {**facts, "result": plain(ended.value), "failed": ended.failed}
     if json:
-        told_losses = [loss_facts(loss, evidence) for loss in losses]
-        put_json({**result, "losses": told_losses, "journal": journal_path(book), "backend": backend})
+        put_json({**result, **losses.facts(evidence), "journal": journal_path(book), "backend": backend})
     else:
         for line in result_lines(loaded_spec, ended):
             put(line)
-        for loss in losses:
-            put(violation_text(loss.violation, loss.name, evidence))
+        for line in losses.lines(evidence):
+            put(line)
         if book is not None and not quiet:
             note(f"journal {book.path}")
     return FAILED if ended.failed is not None else OK

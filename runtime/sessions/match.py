@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,7 +24,7 @@ from machines.effects import Effect, Ended, Violation
 from machines.engine.call_stack import CallFrame
 from machines.engine.session import Program, Session
 from machines.model import Spec
-from runtime.losses import Loss, last_lines
+from runtime.losses import Loss, Losses, last_lines
 from runtime.network.transport import NetworkError
 from runtime.players.base import Arguments, Player
 from runtime.players.registry import open_player
@@ -76,7 +76,7 @@ class GameResult:
     players: tuple[Outcome, ...]
     seconds: float
     sessions: Mapping[str, Ended] = field(default_factory=dict)
-    losses: tuple[Loss, ...] = ()
+    losses: Losses = field(default_factory=Losses)
 
 
 class Paced:
@@ -225,11 +225,12 @@ async def play(
         ended = game.clients.get(index, Ended(None, "it was stopped: the game was over"))
         outcomes.append(Outcome(seat.name, seat.kind, ended.value, ended.failed))
     sessions = {seats[index].name: ended for index, ended in sorted(game.sessions.items())}
-    losses = tuple(_explained(game.losses, outcomes, by_itself=game.programs[server].per_connection))
+    told = _explained(game.losses, outcomes, by_itself=game.programs[server].per_connection)
+    losses = Losses(told, game.losses.more)
     return GameResult(game.ended, tuple(outcomes), time.monotonic() - began, sessions, losses)
 
 
-def _explained(losses: Sequence[Loss], outcomes: Sequence[Outcome], *, by_itself: bool) -> Iterator[Loss]:
+def _explained(losses: Iterable[Loss], outcomes: Sequence[Outcome], *, by_itself: bool) -> Iterator[Loss]:
     """Leave out what is no loss, or what a loss only led to: a connection that ended after its client had.
 
     ``by_itself`` says that each player has a session of its own, which it may well end in between.
@@ -255,7 +256,7 @@ class _Game:
         self.session: NotifyingSession | None = None
         self.ended: Ended | None = None
         self.clients: dict[int, Ended] = {}
-        self.losses: list[Loss] = []
+        self.losses = Losses()
         self.sessions: dict[int, Ended] = {}  # of a server with one for each connection, by the player's number
         self._changed = anyio.Event()
         self._tells_waits = tells_waits
@@ -282,7 +283,7 @@ class _Game:
                 how: dict[str, Any] = {"seed": seed, "addresses": dict(shared)}
                 if role == self.server:
                     made = partial(self._made, tasks)
-                    seen = partial(self._seen, role, seats, players, observe)
+                    seen = partial(self._seen, role, seats, observe)
                     how |= {"journal": journal, "observe": seen, "make_session": made, "game": True}
                     how["names"] = partial(self._called, seats)
                 shared[role] = await self._listen(tasks, self.programs[role], **how)
@@ -388,7 +389,6 @@ class _Game:
         self,
         role: str,
         seats: Sequence[Participant],
-        players: Mapping[tuple[int, str], Player],
         observe: Callable[[Effect], None] | None,
         effect: Effect,
     ) -> None:
@@ -396,7 +396,7 @@ class _Game:
         if isinstance(effect, Violation) and effect.peer is not None:
             index = self._index(effect.peer)
             if 0 <= index < len(seats):
-                self.losses.append(Loss(seats[index].name, role, effect))
+                self.losses.note(Loss(seats[index].name, role, effect))
         if observe is not None:
             observe(effect)
 
@@ -413,9 +413,9 @@ class _Game:
         if isinstance(effect, Violation):
             if effect.peer is None:
                 said = last_lines(players[index, role]) if effect.kind in ("crash", "exit") else ()
-                self.losses.append(Loss(seats[index].name, role, effect, said))
+                self.losses.note(Loss(seats[index].name, role, effect, said))
             elif role == self.server:
-                self.losses.append(Loss(seats[index].name, role, effect))
+                self.losses.note(Loss(seats[index].name, role, effect))
         if observe is not None:
             _as_peer(index, observe)(effect)
 

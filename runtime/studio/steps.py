@@ -13,17 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from diagrams.states.marks import Marks
-from machines.effects import Ask, Drop, Ended, Note, Received, Send
+from machines.effects import Ask, Drop, Ended, Note, Received, Send, Violation
 from machines.engine.compiler import Program
 from machines.engine.session import Session
 from machines.loader import rules_modules
-from machines.values import Peer, Record, plain
+from machines.values import plain
 from runtime.journal import Head, Recorded, bytes_of, read_journal
 from runtime.replay import Replayed, again, program_of
 from runtime.studio.shadows import Shadow, Stand, shadowed_role, stands
 
 RAW_CHARACTERS_MAX = 2000  # of a message as it was on the wire, in a step's details
-_FAULTS = ("unexpected", "unknown", "malformed", "early", "illegal")  # how notes begin that tell of a fault of a peer
 
 
 class Tone(IntEnum):
@@ -106,7 +105,6 @@ class _SessionState:
     prefix: str
     shadows: dict[int, Shadow] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
-    gone: set[int] = field(default_factory=set)
 
 
 class StepMaker:
@@ -227,8 +225,10 @@ class StepMaker:
                     state.shadows[effect.peer].lost(now)
                 target = self._peer(state, session, effect.peer)
                 yield Said(state.prefix, target, f"closes: {effect.why}", Tone.CLOSED)
-            elif type(effect) is Note and effect.level in ("warning", "error"):
-                yield self._noted(state, session, effect, raw)
+            elif type(effect) is Violation:
+                yield self._violated(state, session, effect)
+            elif type(effect) is Note and effect.level == "error":
+                yield Said(state.prefix, None, effect.text, Tone.VIOLATION)
             elif type(effect) is Ask:
                 yield Said(state.prefix, None, f"asks its player: {effect.question}", Tone.CLOCK)
             elif type(effect) is Ended:
@@ -237,33 +237,24 @@ class StepMaker:
                 detail = "" if failed else str(plain(effect.value))
                 yield Said(state.prefix, None, text, Tone.VIOLATION if failed else Tone.END, detail)
 
-    def _noted(self, state: _SessionState, session: int, note: Note, raw: bytes) -> Said:
-        if note.peer is None:
-            return Said(state.prefix, None, note.text, Tone.VIOLATION)
-        if note.text.startswith(_FAULTS) and note.peer in state.shadows:
-            state.shadows[note.peer].spoiled()
-        return Said(self._peer(state, session, note.peer), None, note.text, Tone.VIOLATION, _shown(raw))
+    def _violated(self, state: _SessionState, session: int, found: Violation) -> Said:
+        detail = _shown(found.came)
+        if found.peer is None:
+            return Said(state.prefix, None, f"{found.kind}: {found.why or found.rule}", Tone.VIOLATION, detail)
+        if found.peer in state.shadows and found.size:
+            state.shadows[found.peer].spoiled()
+        reason = found.why or (f"refused by {found.rule}" if found.rule else "")
+        text = f"{found.kind}: {reason}" if reason else found.kind
+        return Said(self._peer(state, session, found.peer), None, text, Tone.VIOLATION, detail)
 
     # -- names -------------------------------------------------------------------------------------------------------
 
     def _learn_names(self, state: _SessionState, session: Session) -> None:
-        """Find what peers are called: a sign-up gave them a name."""
-        known = {peer for id_, (_, peer) in self._peers.items() if id_.startswith(f"{state.prefix}p")}
-        if session.root is None or known <= state.names.keys():
-            return
-        for value in session.root.slots:
-            for peer in _peers(value):
-                name = peer.fields.get("name")
-                if isinstance(name, str):
-                    state.names[peer.number] = name
-
-
-def _peers(value: Any, depth: int = 3) -> Iterator[Peer]:
-    if isinstance(value, Peer):
-        yield value
-    elif depth and isinstance(value, tuple | Record):
-        for item in value.values() if isinstance(value, Record) else value:
-            yield from _peers(item, depth - 1)
+        """Note what peers are called that have signed up with a name."""
+        for seat in session.seats:
+            name = seat.peer.fields.get("name")
+            if isinstance(name, str):
+                state.names[seat.number] = name
 
 
 def _shown(data: bytes) -> str:

@@ -55,6 +55,56 @@ CRAFTED: list[tuple[str, Callable[[], str], str]] = [
 ]
 
 
+def peers_values(states: Iterable[str]) -> str:
+    """Return a spec that is right, whose server follows what its client sends through these states."""
+    lines = [HEAD, "messages: {client: {M: [m, $v int]}, server: {R: r}}\nroles:\n"]
+    lines += ["  client: {main: {a: {within: 1 s, receive: {R: {return: null}}, fault: {return: null}}}}\n"]
+    return "".join([*lines, "  server:\n    main(peer):\n", *(f"      {state}\n" for state in states)])
+
+
+def waiting(number: int, branches: str) -> str:
+    return f"s{number}: {{within: 1 s, receive: {{M: {branches}}}, fault: {{return: 0}}}}"
+
+
+def ring(size: int) -> Iterable[str]:
+    """Yield states that lead to one another in all orders, each of which changes one of as many names."""
+    yield f"b: {{let: {{{', '.join(f'x{n}: 0' for n in range(size))}}}, then: s0}}"
+    for n in range(size):
+        on = f"{{if: v == {n}, let: {{x{n}: x{(n + 1) % size} + v}}, then: s{(n + 1) % size}}}"
+        yield waiting(n, f"[{on}, {{then: s{(n * 7 + 3) % size}}}]")
+
+
+def nested(depth: int) -> Iterable[str]:
+    """Yield states each of which makes a list of lists of what the one before made."""
+    yield "b: {let: {x: []}, then: s0}"
+    for n in range(depth):
+        yield waiting(n, f"{{let: {{x: '[x, x, v]'}}, then: s{(n + 1) % depth}}}")
+
+
+FOLLOWED: dict[str, Callable[[], Iterable[str]]] = {
+    "a ring of names": lambda: ring(400),
+    "lists of lists": lambda: nested(200),
+    "a chain of names": lambda: [
+        "b: {let: {x0: 0}, then: s0}",
+        *(waiting(n, f"{{let: {{x{n + 1}: x{n} + v}}, then: s{n + 1}}}") for n in range(700)),
+        "s700: {let: {z: x700}, return: z}",
+    ],
+}
+
+
+@pytest.mark.xdist_group("time")
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_values_of_peers_are_followed_in_bounded_time(name: str) -> None:
+    text = peers_values(FOLLOWED[name]())
+
+    began = time.process_time()
+    problems = told(text)
+    spent = time.process_time() - began
+
+    assert spent < SECONDS  # without bounds 40 s, for ever, and 11 s
+    assert not [problem for problem in problems if problem.code in ("A342", "A343")], "what is not known is not told"
+
+
 def told(text: str) -> tuple[Problem, ...]:
     try:
         return tuple(check(load_text(text)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,7 +14,7 @@ from machines.effects import Violation
 from machines.engine.session import Program, Session
 from machines.loader import load
 from runtime.cli import main
-from runtime.losses import Loss, loss_facts, violation_text
+from runtime.losses import LOSSES_MAX, Loss, Losses, loss_facts, violation_text
 
 SPEC = """\
 protocol: pot
@@ -171,3 +172,40 @@ def test_a_rule_of_a_shipped_game_says_why_it_refused(
     assert first["player"] in ("player1", "playera")
     assert first["rule"]
     assert first["why"] == why or (not why and first["why"])
+
+
+def test_of_a_flood_of_violations_so_many_are_kept_and_how_many_more_there_were(tmp_path: Path) -> None:
+    found = violation(tmp_path, b'{"take": 7}\n')
+    losses = Losses()
+
+    for _ in range(LOSSES_MAX + 5):
+        losses.note(Loss("ann", "bank", found))
+
+    lines = list(losses.lines())
+    assert len(lines) == LOSSES_MAX + 1
+    assert lines[-1] == "and 5 more violations, which the log and the journal have"
+    assert (len(losses.facts()["losses"]), losses.facts()["losses_more"]) == (LOSSES_MAX, 5)
+
+
+DEAR = {
+    "many keys": json.dumps({f"ek{number}at": 1 for number in range(60_000)}),
+    "many texts": json.dumps([f"ek{number}at" for number in range(60_000)]),
+    "one long word": json.dumps("take" * 200_000),
+    "one long key": json.dumps({"take" * 200_000: 1}),
+    "no names at all": json.dumps([1] * 300_000),
+}
+
+
+@pytest.mark.xdist_group("time")
+@pytest.mark.parametrize("data", DEAR.values(), ids=DEAR.keys())
+def test_saying_what_a_message_is_like_costs_no_more_than_reading_it(tmp_path: Path, data: str) -> None:
+    began = time.process_time()
+    violation(tmp_path, b'{"take": "two"}\n')
+    least = time.process_time() - began  # the spec is read, the session made
+
+    began = time.process_time()
+    found = violation(tmp_path, data.encode() + b"\n")
+    spent = time.process_time() - began - least
+
+    assert found.kind in ("unknown", "wrong type")
+    assert spent < 0.1 * max(1, len(data) / (1 << 20)) + 0.1

@@ -99,7 +99,8 @@ def test_what_is_not_there_is_said_to_be_none(client: TestClient, path: str) -> 
 @pytest.mark.parametrize("path", ["/", "/run.json", "/run.js", "/step/0", "/board/0.svg"])
 def test_without_the_token_nothing_is_shown(guest: TestClient, path: str) -> None:
     assert guest.get(path).status_code == 403
-    assert guest.get("/enter?token=guessed").status_code == 403
+    for guess in ("guessed", "", "secr%C3%A9t", "%FF"):
+        assert guest.get(f"/enter?token={guess}").status_code == 403
     guest.cookies.set("accord-studio-8000", "guessed")
     assert guest.get(path).status_code == 403
 
