@@ -28,11 +28,12 @@
 
 Each check is a function whose docstring names its codes (`machines.manual` has their pages); it is found in
 
-    assignment   A301 A302 A306 A310      messages   A330 to A336, A339
-    bindings     A303 to A313             rules      A401 to A404
-    faults       A326                      kinds      A340 A341
-    graph        A320 to A325, A328            guards     A327 A329
-    values       A342 A343
+    definite_assignment  A301 A302 A306 A310     ambiguity       A330 to A336, A339
+    scoping              A303 to A313            rules           A401 to A404
+    fault_handling       A326                    value_kinds     A340 A341
+    reachability         A320 to A325, A328      guards          A327 A329
+    receivers            A337 A338               partial_values  A342 A343
+    suppressions         A350
 
 The reader tells the rest of what keeps a spec from running: A1xx and A2xx, and with them calls with too many values
 (A117, A118), branches that may run out where they may not (A127), `parallel` without `run` (A122).
