@@ -178,3 +178,7 @@ def foreign_packages() -> list[str]:
                 "install Accord in a virtual environment of its own"
             )
     return faults
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -357,3 +357,9 @@ def test_the_help_imports_no_command() -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS)
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_module_of_the_command_line_runs_as_the_command_does() -> None:
+    words = [sys.executable, "-m", "runtime.cli", "--version"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=True)
+    assert done.stdout.startswith("accord ")
