@@ -15,7 +15,8 @@ from machines.model import Spec
 from machines.values import plain
 from runtime.players.seeds import derived_seed
 from runtime.simulation.cycle_detection import AnswerCoverage
-from runtime.simulation.network import Actor, EndlessError, Sent, Simulation
+from runtime.simulation.judged_game import JudgedActor, JudgedGame, Sent
+from runtime.simulation.network import EndlessError
 from runtime.simulation.oracle import Failure, Oracle, once
 from runtime.simulation.scenarios import (
     CULPRIT,
@@ -92,7 +93,7 @@ class Campaign:
         self.scenes = tuple(scenes(spec, self.cast))
         self._words = Words(spec)
         self._shapes: dict[str, MessageCodec] = {}
-        self._plain: dict[tuple[int, str, str], Simulation] = {}  # games without a deed, by seed and players
+        self._plain: dict[tuple[int, str, str], JudgedGame] = {}  # games without a deed, by seed and players
         # Who plays where somebody does a deed: of these the first with whom there is an occasion.
         self._ways: list[tuple[Players, str]] = [("own", "")]
         if self.cast.fair:
@@ -117,7 +118,7 @@ class Campaign:
         judge = Oracle(scene, seed, counted=self._counted)
         programs = self._programs[scene.small]
         ends = scene.deed is None and not scene.lonely and scene.players == "own"  # all play by the rules, to its end
-        stage = Simulation(
+        stage = JudgedGame(
             self.spec,
             programs,
             judge,
@@ -146,16 +147,16 @@ class Campaign:
         unended = stage.unended if ends or bounded else ""
         return replace(course, unended=unended, bounded=bounded, seated=stage.seated or not self._doors), judge.found
 
-    def _who_can(self, scene: GameScenario, seed: int) -> list[Actor]:
+    def _who_can(self, scene: GameScenario, seed: int) -> list[JudgedActor]:
         """Return who has an occasion for the deed of a scene: up to there the game is the same without it."""
         assert scene.deed is not None, "only a deed needs an occasion"
         return [actor for actor in self._unharmed(scene, seed).actors if actor.can_do(scene.deed)]
 
-    def _unharmed(self, scene: GameScenario, seed: int) -> Simulation:
+    def _unharmed(self, scene: GameScenario, seed: int) -> JudgedGame:
         key = seed, scene.players, scene.kind
         if key not in self._plain:
             judge = Oracle(scene, seed, counted=False)
-            self._plain[key] = stage = Simulation(
+            self._plain[key] = stage = JudgedGame(
                 self.spec, self._programs[False], judge, seed=derived_seed(seed, "game")
             )
             self._invite(stage, scene, seed)
@@ -163,7 +164,7 @@ class Campaign:
                 stage.play()
         return self._plain[key]
 
-    def _invite(self, stage: Simulation, scene: GameScenario, seed: int) -> None:
+    def _invite(self, stage: JudgedGame, scene: GameScenario, seed: int) -> None:
         words = self._words.again()
         late = latecomers(self.spec)
         for role in callers(self.spec):
@@ -202,7 +203,7 @@ class Campaign:
                     return
 
 
-def _course(scene: GameScenario, seed: int, stage: Simulation) -> RunLog:
+def _course(scene: GameScenario, seed: int, stage: JudgedGame) -> RunLog:
     actors: dict[str, tuple[Sent, ...]] = {}
     ends: dict[str, End] = {}
     for number, actor in enumerate(stage.actors):

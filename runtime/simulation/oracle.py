@@ -14,7 +14,7 @@ from machines.effects import Ended
 from machines.engine import routing
 from machines.problems import Place, Problem
 from runtime.simulation.instrumentation import SessionFault
-from runtime.simulation.network import AFTER_MAX, Actor, Simulation
+from runtime.simulation.judged_game import AFTER_MAX, JudgedActor, JudgedGame
 from runtime.simulation.scenarios import GameScenario
 
 _RULES: Final = ("illegal", "limit")  # what only the rules of a game can say of a message
@@ -48,7 +48,7 @@ class Oracle:
         self.found: list[Failure] = []
         self.left: list[tuple[str, Failure]] = []  # with its role, whose own peer has gone, which it does not answer
 
-    def fault(self, stage: Simulation, actor: Actor, fault: SessionFault) -> None:
+    def fault(self, stage: JudgedGame, actor: JudgedActor, fault: SessionFault) -> None:
         """Say whether a session that met a fault holds it against somebody who did nothing wrong."""
         if actor.blame or self._server_to_blame(stage):
             return
@@ -76,18 +76,18 @@ class Oracle:
         else:
             self._tell(stage, "A602", text, fault.place)
 
-    def _is_a_loss(self, stage: Simulation, actor: Actor, fault: SessionFault) -> bool:
+    def _is_a_loss(self, stage: JudgedGame, actor: JudgedActor, fault: SessionFault) -> bool:
         """Whether it matters that a peer has gone: others play on, and the branch for a breach is taken."""
         if not fault.punished or self._somebody_to_blame(stage) or actor.session.program.per_connection:
             return False
         return fault.answered or actor.ended is not None  # else it left while it signed up
 
-    def property_broken(self, stage: Simulation, actor: Actor, text: str) -> None:
+    def property_broken(self, stage: JudgedGame, actor: JudgedActor, text: str) -> None:
         """Say so, if all others keep to the protocol."""
         if not actor.blame:
             self._tell(stage, "A603", f"{actor.role}: {text}", _property_place(stage, text))
 
-    def ended(self, stage: Simulation, actor: Actor, ended: Ended) -> None:
+    def ended(self, stage: JudgedGame, actor: JudgedActor, ended: Ended) -> None:
         """Say whether a session that failed had a right to."""
         if ended.failed is None or actor.blame or (actor.seat is not None and self._server_to_blame(stage)):
             return
@@ -100,7 +100,7 @@ class Oracle:
                 return
         self._tell(stage, "A600", f"{actor.role} fails: {ended.failed}", actor.session.broke)
 
-    def finish(self, stage: Simulation) -> None:
+    def finish(self, stage: JudgedGame) -> None:
         """Look at who is left when nothing moves any more."""
         if self._server_to_blame(stage) or self.scene.lonely or stage.after_deed > AFTER_MAX:
             return
@@ -115,12 +115,12 @@ class Oracle:
                 place = actor.session.place_of(waits) if waits is not None else None
                 self._tell(stage, "A601", f"{actor.role} never ends: it waits in {actor.session.where()}", place)
 
-    def endless(self, stage: Simulation, why: str) -> None:
+    def endless(self, stage: JudgedGame, why: str) -> None:
         """Say that the game goes on and on, for sure."""
         text = f"the game does not end: {why}"
         self.found.append(self._trouble(stage, "A601", text, stage.place(), endless=True))
 
-    def _own_player(self, stage: Simulation, actor: Actor, fault: SessionFault) -> None:
+    def _own_player(self, stage: JudgedGame, actor: JudgedActor, fault: SessionFault) -> None:
         if fault.event != ".invalid":
             return
         if actor.vouched:
@@ -129,23 +129,23 @@ class Oracle:
         else:
             stage.accuse(actor, "its player's answer was refused")
 
-    def _server_to_blame(self, stage: Simulation) -> bool:
+    def _server_to_blame(self, stage: JudgedGame) -> bool:
         return any(actor.blame and actor.seat is None for actor in stage.actors)
 
-    def _somebody_to_blame(self, stage: Simulation) -> bool:
+    def _somebody_to_blame(self, stage: JudgedGame) -> bool:
         amiss = self.scene.lonely or self.scene.deed is not None
         return amiss or any(actor.blame for actor in stage.actors)
 
-    def _tell(self, stage: Simulation, code: str, text: str, place: Place | None) -> None:
+    def _tell(self, stage: JudgedGame, code: str, text: str, place: Place | None) -> None:
         self.found.append(self._trouble(stage, code, text, place))
 
     def _trouble(
-        self, stage: Simulation, code: str, text: str, place: Place | None, *, endless: bool = False
+        self, stage: JudgedGame, code: str, text: str, place: Place | None, *, endless: bool = False
     ) -> Failure:
         return Failure(code, text, place, self.scene.name, self.seed, stage.trace(), endless)
 
 
-def _property_place(stage: Simulation, text: str) -> Place | None:
+def _property_place(stage: JudgedGame, text: str) -> Place | None:
     return next((one.place for one in stage.spec.properties if f"{one.name!r}" in text), None)
 
 
