@@ -7,6 +7,7 @@ and `runtime.simulation.local_games`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -56,7 +57,7 @@ class EndlessError(Exception):
         super().__init__(text)
 
 
-class Simulation(Generic[AnyActor]):
+class Simulation(ABC, Generic[AnyActor]):
     """One game: who plays, what is on its way, what time it is.
 
     ``programs`` has every role compiled. Each bound of a game is ``longer`` times as high.
@@ -75,13 +76,13 @@ class Simulation(Generic[AnyActor]):
 
     # -- for those who extend it -------------------------------------------------------------------------------------
 
+    @abstractmethod
     def make_actor(self, role: str, name: str, seat: int | None, owner: AnyActor | None) -> AnyActor:
         """Return a new actor. ``owner`` is the client that has one of its own of this role; None for all others."""
-        raise NotImplementedError
 
+    @abstractmethod
     def decide(self, actor: AnyActor, ask: Ask) -> None:
         """Put a question to an actor's player, and hand its answer to the session."""
-        raise NotImplementedError
 
     def arrive(self) -> bool:
         """Let the next client in whose time has come; return whether there was one."""
