@@ -30,7 +30,6 @@ from machines.checks.checker import check
 from machines.loader import load, rules_modules, shipped
 from machines.model import Spec
 from machines.verification.contracts import contracts_for
-from machines.verification.verdict import UNDETERMINED
 from machines.verification.verify import verify
 from runtime.simulation.campaign import Campaign, RunLog
 from runtime.simulation.snapshots import Games, changes, kept
@@ -117,7 +116,7 @@ class Bench:
             )
             if verdict.findings:
                 return "exploration", (finding.code for finding in verdict.findings)
-            unknown.extend(verdict.beyond if verdict.state == UNDETERMINED else ())
+            unknown = list(verdict.beyond)  # of the most clients that were tried
             if max(verdict.states) > FEW:
                 break
         if games and (found := self._played(mutant)) is not None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from machines.analysis.call_graph import CallGraph, all_branches, all_steps
-from machines.model import Binary, Branch, Constant, Expression, Machine, Name, Return, Send, Spec, Start, Step
+from machines.model import Branch, Machine, Return, Send, Spec, Start, Step
 from machines.problems import Place
-from machines.values import Range
 from machines.verification.beside import to_others
 from machines.verification.contracts import Contract
 from machines.verification.error_states import ErrorDetector
@@ -15,6 +14,7 @@ from machines.verification.resting_on import rests_on
 from machines.verification.search.environment import EnvironmentAbstraction
 from machines.verification.search.state_space import REDUCTIONS, StateSpace
 from machines.verification.search.system import OTHERS, System, clients_of
+from machines.verification.sign_ups import is_filled, unfilled_doors
 from machines.verification.temporal import PropertyDetector, seen_roles
 from machines.verification.verdict import Finding, Verdict
 
@@ -49,6 +49,7 @@ def verify(
     sent: set[tuple[str, str, str]] = set()
     read: set[tuple[str, str, str]] = set()
     taken: set[int] = set()
+    entered: set[tuple[str, str]] = set()
     returned: set[str] = set()
     reduced: dict[str, None] = {}
     company: EnvironmentAbstraction | None = None  # once one client has been looked at
@@ -92,6 +93,7 @@ def verify(
             company = EnvironmentAbstraction(cast, queue, most)
         for role, part in (*cast.parts.items(), *graph.cast.parts.items()):
             taken |= part.taken
+            entered |= {(role, state) for state in part.entered}
             for text in sorted(part.rounds):
                 assumed.setdefault(f"{role} does not go round for ever in {text}")
             for text in sorted(part.swallowed):
@@ -110,6 +112,8 @@ def verify(
             if role not in returned and end is not None:
                 text = f"no {role} ever comes to its end"
                 found["A505", role] = Finding("A505", text, max(numbers), (), place=end.place)
+    for text in unfilled_doors(spec, specs or {}, taken, entered, numbers) if not beyond and not found else ():
+        beyond.setdefault(text)
     if promised:
         assumed.setdefault(f"the rules keep their contracts: {'; '.join(sorted(promised))}")
     silent = _never_taken(spec, specs or {}, taken, max(numbers)) if not beyond and not found else []
@@ -174,18 +178,6 @@ def _steps_of(machine: Machine) -> Iterator[Step]:
         yield from branch.steps
 
 
-def is_filled(specs: Mapping[str, Spec], spec: Spec, clients: int) -> bool:
-    """Whether so many clients are enough for every sign-up."""
-    for role in spec.roles:
-        whose = specs.get(role, spec)
-        for machine in whose.roles[role].machines.values():
-            for state in machine.states.values():
-                least = _least(state.accept.seats, whose) if state.accept is not None else 0
-                if least > clients:
-                    return False
-    return True
-
-
 def _place_of_send(spec: Spec, role: str, message: str) -> Place:
     """Return where a role sends a message first in its file."""
     sends = [
@@ -195,15 +187,6 @@ def _place_of_send(spec: Spec, role: str, message: str) -> Place:
         if isinstance(step, Send) and any(call.path == message for call in step.messages)
     ]
     return min(sends, default=spec.roles[role].place)
-
-
-def _least(seats: Expression | None, spec: Spec) -> int:
-    value = seats.value if isinstance(seats, Constant) else None
-    if isinstance(seats, Name) and seats.name in spec.settings:
-        value = spec.settings[seats.name].value
-    if isinstance(seats, Binary) and isinstance(seats.left, Constant):
-        value = seats.left.value
-    return value.low if isinstance(value, Range) else value if isinstance(value, int) else 0
 
 
 def _branches_of(machine: Machine) -> list[Branch]:

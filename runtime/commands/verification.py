@@ -16,6 +16,7 @@ from machines.model import Spec
 from machines.problems import Problem
 from machines.verification import verify as exploring
 from machines.verification.contracts import ContractError, contracts_for
+from machines.verification.sign_ups import CLIENTS_MAX
 from machines.verification.verdict import Finding, TraceStep, Verdict
 from runtime.commands.exit_codes import CommandError
 
@@ -27,7 +28,6 @@ Traces = Literal["first", "all", "none"]
 CLIENTS = max(exploring.CLIENTS)
 QUEUE = exploring.QUEUE
 LIMIT = exploring.CONFIGURATIONS_MAX
-CLIENTS_MAX = 4  # with five no protocol that ships is through in a minute
 QUEUE_MAX = 8
 GARBAGE = 1_000_000  # objects made before Python looks for garbage among them: some 100 MB of them
 

@@ -504,7 +504,7 @@ def test_bounds_that_make_no_sense_are_refused(accord: Run) -> None:
     code, _, err = accord("check", "tsuro", "--clients", "9")
 
     assert code == 2
-    assert "--clients 9 is not within 0..4" in err
+    assert "--clients 9 is not within 0..8" in err
 
 
 def test_roles_that_do_not_fit_each_other_are_refuted_with_a_trace(accord: Run, tmp_path: Path) -> None:

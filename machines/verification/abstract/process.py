@@ -89,6 +89,7 @@ class Process:
         self.renamed: dict[tuple[int, tuple[int, ...]], int] = {}
         self.left: dict[tuple[int, tuple[int, ...]], int | None] = {}  # see `without`
         self.taken: set[int] = set()  # id of each branch that was ever taken
+        self.entered: set[str] = set()  # machine.state of each state that was ever entered
         self.swallowed: set[str] = set()  # messages that a frame would take, see `AbstractInterpreter`
         self.rounds: set[str] = set()
         self.contracts: set[str] = set()
@@ -211,6 +212,7 @@ class Process:
                 walk.close()
             taken = tuple(walk.taken)
             self.taken.update(map(id, taken))
+            self.entered.update(walk.entered)
             number = self.number(frozen)
             outcome = Outcome(tuple(walk.out), tuple(walk.hits), taken, walk.fault, walk.event, tuple(walk.entered))
             found.setdefault((number, outcome.out, outcome.hits, outcome.fault), Successor(number, outcome))

@@ -32,8 +32,9 @@ from machines.verification.error_states import names_of, step_of, steps
 from machines.verification.search.channels import is_empty
 from machines.verification.search.state_space import GlobalState, StateSpace, Transition
 from machines.verification.search.system import ProcessInstance
+from machines.verification.sign_ups import is_filled
 from machines.verification.verdict import Finding, TraceStep
-from machines.verification.verify import is_filled, unsupported_features
+from machines.verification.verify import unsupported_features
 
 SHOWN: Final = ("A301", "A302", "A325", "A326", "A334", "A335")
 # Problems beside which the roles can still be explored: what the others say of a spec would lead a search astray.

@@ -333,7 +333,7 @@ def test_a_spec_without_problems_costs_no_search(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(witness, "find_witnesses", searched)
 
-    assert main(["check", "tsuro", "--clients", "1"]) == 0
+    assert main(["check", "smtp", "--clients", "1"]) == 0
 
 
 # A line left out of a protocol that ships: whatever is wrong then, it is told, and a run to it looked for.

@@ -52,6 +52,11 @@ def _whole_verdict(spec: Spec, specs: dict[str, Spec] | None, clients: tuple[int
         return _verdict(spec, specs, clients)
 
 
+def _bounds_met(verdict: Verdict) -> list[str]:
+    """Return what is not known, but that a sign-up takes more clients: so it is in either search."""
+    return [text for text in verdict.beyond if "no run gets past" not in text]
+
+
 def _found(verdict: Verdict) -> set[tuple[str, str]]:
     """Return what was found. A502 is A501 behind a timeout: which of them is told hangs on the way that came first."""
     found = {("A501" if one.code == "A502" else one.code, one.text) for one in verdict.findings}
@@ -84,10 +89,10 @@ def test_a_fault_is_found_if_and_only_if_the_whole_search_finds_it(
     compared = refuted = 0
     for what, specs in faulty:
         whole = _whole_verdict(spec, specs, clients)
-        if whole.beyond:
+        if _bounds_met(whole):
             continue
         verdict = _verdict(spec, specs, clients)
-        assert not verdict.beyond, what
+        assert not _bounds_met(verdict), what
         assert bool(verdict.findings) == bool(whole.findings), what
         assert _found(verdict) == _found(whole), what
         compared += 1
