@@ -121,8 +121,8 @@ def same(choice: Choice) -> tuple[object, ...]:
                 return state
             case Stay(again, _):
                 return again
-            case Return(value, _):
-                return ("return", show(value))
+            case Return(value, _, outcome):
+                return ("return", show(value), text(outcome))
             case Choice():
                 return same(branch.next)
 
@@ -130,6 +130,12 @@ def same(choice: Choice) -> tuple[object, ...]:
         (text(branch.guard), text(branch.limit), tuple(map(step, branch.steps)), onward(branch))
         for branch in choice.branches
     )
+
+
+def outcome_parts(ending: Return) -> tuple[str, ...]:
+    """Return what the end of a match says of it, a text for each key; nothing if it says nothing."""
+    items = ending.outcome.items if ending.outcome is not None else ()
+    return tuple([f"{key}: {show(value)}" for key, value in items])
 
 
 def body_text(body: Body, spec: Spec) -> str:

@@ -101,11 +101,26 @@ class Note(msgspec.Struct):
     peer: int | None = None
 
 
+class MatchOutcome(msgspec.Struct, frozen=True):
+    """How a match went. ``ranking`` are groups of peers, best first; who is in none shares the place behind.
+
+    ``faults`` are the peers who broke the rules: they are last, whatever the ranking. ``points`` are (peer, number).
+    """
+
+    ranking: tuple[tuple[int, ...], ...]
+    faults: tuple[int, ...] = ()
+    points: tuple[tuple[int, float], ...] = ()
+
+
 class Ended(msgspec.Struct):
-    """The session is over. ``failed`` is None when ``main`` returned ``value``; else why the arena failed."""
+    """The session is over. ``failed`` is None when ``main`` returned ``value``; else why the arena failed.
+
+    ``outcome`` is how the match went, None where the spec says nothing of it: then none was played.
+    """
 
     value: Any
     failed: str | None
+    outcome: MatchOutcome | None = None
 
 
 Effect = Send | Drop | Pause | Resume | Ask | Cancel | Received | Violation | Note | Ended

@@ -374,10 +374,11 @@ class Stay:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """End the machine with a value."""
+    """End the machine with a value; ``outcome`` says how the match went: ``ranking``, ``faults`` and ``points``."""
 
     value: Expression
     place: Place
+    outcome: Mapped | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,11 @@ __all__ = [
     "match_number",
     "names",
     "odd",
+    "offenders",
     "pairs",
+    "places",
     "played",
+    "points",
     "result",
     "result_rows",
     "seating",
@@ -239,6 +242,24 @@ def expelled(cup: Cup) -> tuple[str, ...]:
 def survivors(cup: Cup) -> tuple[Any, ...]:
     """Return the players who have not been expelled, in order of sign-up."""
     return tuple([player for player in cup.players if player not in cup.offenders])
+
+
+def offenders(cup: Cup) -> tuple[Any, ...]:
+    """Return the players who offended, in order of failure."""
+    return cup.offenders
+
+
+def places(cup: Cup) -> tuple[tuple[Any, ...], ...]:
+    """Return the players in groups, most series won first, after re-scoring; who offended is in none."""
+    groups: dict[int, list[Any]] = {}
+    for player in survivors(cup):
+        groups.setdefault(_series_won(cup, player), []).append(player)
+    return tuple(tuple(groups[count]) for count in sorted(groups, reverse=True))
+
+
+def points(cup: Cup) -> tuple[tuple[Any, int], ...]:
+    """Return how many series each player has won, after re-scoring, in order of sign-up; who offended has none."""
+    return tuple([(player, 0 if player in cup.offenders else _series_won(cup, player)) for player in cup.players])
 
 
 def history(cup: Cup) -> tuple[tuple[str, str], ...]:

@@ -47,12 +47,14 @@ __all__ = [
     "cheaters",
     "deal",
     "eject",
+    "ejected",
     "free_token",
     "hand",
     "may_place",
     "may_start",
     "over",
     "place",
+    "places",
     "playing",
     "ranking",
     "result",
@@ -281,17 +283,27 @@ def ranking(table: Table) -> tuple[tuple[str, ...], ...]:
 
     Ejected players are in no group.
     """
-    groups: dict[int, list[str]] = {}
+    return tuple(tuple(sorted(player.name for player in group)) for group in places(table))
+
+
+def places(table: Table) -> tuple[tuple[Any, ...], ...]:
+    """Return the players in groups as `ranking` has their names, each in turn order."""
+    groups: dict[int, list[Any]] = {}
     for seat in table.seats:
         if seat.fate != "ejected":
             until = table.round + 1 if seat.until is None else seat.until
-            groups.setdefault(until, []).append(seat.player.name)
-    return tuple(tuple(sorted(groups[until])) for until in sorted(groups, reverse=True))
+            groups.setdefault(until, []).append(seat.player)
+    return tuple(tuple(groups[until]) for until in sorted(groups, reverse=True))
 
 
 def cheaters(table: Table) -> tuple[str, ...]:
     """Return the sorted names of the players who were ejected."""
-    return tuple(sorted(seat.player.name for seat in table.seats if seat.fate == "ejected"))
+    return tuple(sorted(player.name for player in ejected(table)))
+
+
+def ejected(table: Table) -> tuple[Any, ...]:
+    """Return the players who were ejected, in turn order."""
+    return tuple(seat.player for seat in table.seats if seat.fate == "ejected")
 
 
 def result(table: Table) -> dict[str, Any]:

@@ -161,7 +161,11 @@ _SHORT: Mapping[type, Callable[[Any], Sequence[Any]]] = {
     effects.Note: lambda note: ("note", note.level, note.text, note.peer),
     effects.Pause: lambda pause: ("pause", pause.peer),
     effects.Resume: lambda resume: ("resume", resume.peer),
-    effects.Ended: lambda ended: ("ended", ended.value, ended.failed),
+    effects.Ended: lambda ended: (
+        ("ended", ended.value, ended.failed)
+        if ended.outcome is None
+        else ("ended", ended.value, ended.failed, ended.outcome)
+    ),
 }
 
 

@@ -21,7 +21,7 @@ from diagrams.documents.model import (
     TypeRow,
     WaitRow,
 )
-from diagrams.phrases import body_text, bound, duration, frame_text, quantity, told
+from diagrams.phrases import body_text, bound, duration, frame_text, outcome_parts, quantity, told
 from diagrams.states.builder import answered_by, callers, limited, starters
 from machines.expressions.unparse import show, walk
 from machines.messages.bodies import compile_message
@@ -338,6 +338,8 @@ def _expressions(spec: Spec) -> Iterator[tuple[str, Expression]]:
                     yield f"{_where(machine, at)}: at most", branch.limit
                 if isinstance(branch.next, Return):
                     yield _where(machine, at), branch.next.value
+                    if branch.next.outcome is not None:
+                        yield f"{_where(machine, at)}: outcome", branch.next.outcome
             for moment in (*answers.after, *answers.every):
                 yield f"{_where(machine, at)}: clock", moment.wait
 
@@ -435,6 +437,7 @@ def _outcome(branch: Branch) -> str:
         case Stay(again, _):
             parts.append("wait on, the clock afresh" if again else "wait on")
         case Return(value, _):
+            parts += [f"the outcome's {said}," for said in outcome_parts(branch.next)]
             parts.append(f"return {show(value)}")
         case Choice(branches, _):
             parts.append(f"({'; '.join(_outcome(inner) for inner in branches)})")

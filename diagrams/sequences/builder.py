@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
-from diagrams.phrases import bound, quantity, same
+from diagrams.phrases import bound, outcome_parts, quantity, same
 from diagrams.sequences.control_structure import EXIT, Structure
 from diagrams.sequences.inlining import MainPath, PathStep, inline_course
 from diagrams.sequences.model import Case, Element, Fragment, Frame, Message, Operand, Remark, Scenario, Tone, walk
@@ -322,7 +322,11 @@ class _ScenarioBuilder:
                     yield PathStep(joined, steps, target)
                 case Return(value, place):
                     end = Remark(self.machine.role, f"returns {show(value)}", Tone.END, place=place)
-                    yield PathStep(joined, (*steps, end), EXIT)
+                    said = [
+                        Remark(self.machine.role, f"outcome {part}", Tone.LOCAL, place=place)
+                        for part in outcome_parts(branch.next)
+                    ]
+                    yield PathStep(joined, (*steps, *said, end), EXIT)
                 case Stay():
                     yield PathStep(joined, steps, state.name if state is not None else EXIT, stays=True)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from diagrams.phrases import bound, quantity, same, sends_in_full, sent_in_full, told
+from diagrams.phrases import bound, outcome_parts, quantity, same, sends_in_full, sent_in_full, told
 from diagrams.states.model import KEEPS, Arrow, Kind, Label, Line, LineRole, Node, StateDiagram, untangled
 from machines.expressions.unparse import show
 from machines.model import (
@@ -191,6 +191,8 @@ class _StateDiagramBuilder:
         if branch.limit is not None:
             yield Line(LineRole.GUARD, f"[at most {quantity(self.spec, branch.limit)}]")
         yield from self._steps(branch.steps, at_hand)
+        if isinstance(branch.next, Return):
+            yield from (Line(LineRole.LET, f"outcome {said}") for said in outcome_parts(branch.next))
 
     def _steps(self, steps: Iterable[Step], at_hand: str) -> Iterator[Line]:
         for step in steps:

@@ -440,8 +440,10 @@ def choice_expressions(choice: Choice, messages: Mapping[str, Message]) -> Itera
             yield branch.limit
         yield from steps_expressions(branch.steps, messages)
         match branch.next:
-            case Return(value):
+            case Return(value, _, outcome):
                 yield value
+                if outcome is not None:
+                    yield outcome
             case Choice():
                 yield from choice_expressions(branch.next, messages)
 

@@ -325,7 +325,8 @@ class _Walk:
                         yield target, False, after
                     case Stay():
                         yield "", True, after
-                    case Return(value):
+                    case Return(value, _, outcome):
+                        self._value(outcome, after)
                         self.data.returned(self.machine.name, self._value(value, after))
                     case Choice():
                         yield from self._choice(branch.next, after)

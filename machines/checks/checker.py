@@ -22,6 +22,7 @@
     A342  a field written with what it may not take            A343  an expression without a value for some data
 
     A350  a problem that is accepted and is not there
+    A141  an outcome where none is read
 
     A401  a rule that its module does not have                 A403  a rule of a module that the spec does not name
     A402  a rule given too few or too many values              A404  a function that is not built in, or its values
@@ -33,7 +34,7 @@ Each check is a function whose docstring names its codes (`machines.manual` has 
     fault_handling       A326                    value_kinds     A340 A341
     reachability         A320 to A325, A328      guards          A327 A329
     receivers            A337 A338               partial_values  A342 A343
-    suppressions         A350
+    suppressions         A350                    outcomes        A141
 
 The reader tells the rest of what keeps a spec from running: A1xx and A2xx, and with them calls with too many values
 (A117, A118), branches that may run out where they may not (A127), `parallel` without `run` (A122).
@@ -56,6 +57,7 @@ from machines.checks.ambiguity import (
 from machines.checks.definite_assignment import check_assignment
 from machines.checks.fault_handling import check_faults
 from machines.checks.guards import check_branches
+from machines.checks.outcomes import check_outcomes
 from machines.checks.partial_values import check_values
 from machines.checks.reachability import (
     check_calls,
@@ -115,6 +117,7 @@ def _check_role(spec: Spec, role: Role, likeness: AmbiguityTable, problems: Prob
         check_bindings(flow, machine, problems)
         check_fields(machine, role, problems)
         check_kinds(spec, machine, problems)
+        check_outcomes(role, machine, problems)
     if flow.circle:
         return  # what follows asks what stands around a call, which has no answer in a circle of calls
     check_assignment(flow, problems)

@@ -229,8 +229,8 @@ class _Assignment:
             match branch.next:
                 case Goto(target):
                     yield Edge(target, after, forgets)
-                case Return(value):
-                    yield from self._uses([value], after)
+                case Return(value, _, outcome):
+                    yield from self._uses([value, outcome], after)
                 case Choice():
                     yield from self._choice(branch.next, after, forgets=forgets)
 

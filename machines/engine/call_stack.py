@@ -16,6 +16,7 @@ from hashlib import blake2b
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from machines.effects import MatchOutcome
 from machines.model import Wire
 from machines.values import Peer, Rate, Record
 from machines.wire.framing import make_framer
@@ -289,13 +290,14 @@ class CallFrame:
 class CallFrameExtra:
     """What few frames have: limits used, standing clocks, machines started; and of a started one, the peers lent."""
 
-    __slots__ = ("lent", "rates", "standing", "started", "tally")
+    __slots__ = ("lent", "outcome", "rates", "standing", "started", "tally")
 
     def __init__(self) -> None:
         self.rates: dict[str, deque[float]] = {}
         self.tally: dict[str, int] = {}  # since the state was entered
         self.standing: list[RunningTimer] = []
         self.started: dict[int, CallFrame] = {}
+        self.outcome: MatchOutcome | None = None  # of the match that ends with it
         self.lent: tuple[tuple[PeerState, CallFrame | None], ...] | None = (
             None  # the seats, and which started one had them
         )

@@ -31,6 +31,7 @@ from machines.engine.actions import (
     duration,
     limit_of,
 )
+from machines.engine.outcome import match_outcome
 from machines.expressions.compiler import compile_guard, unchecked
 from machines.expressions.unparse import walk
 from machines.messages.bodies import MessageCodec, compile_message
@@ -544,7 +545,7 @@ class _Builder:
                     destination = None if source == origin else origin
                     self.rows.append((event, source, destination, guard, _asking(action, code)))
                 case Return():
-                    self.rows.append((event, source, END, guard, _returning(action, self.scope, then.value)))
+                    self.rows.append((event, source, END, guard, _returning(action, self.scope, then)))
                 case Choice():
                     self.hidden += 1
                     hidden = f"{origin}/{self.hidden}"
@@ -593,8 +594,9 @@ def _asking(action: Action | None, code: int) -> Action:
     return act
 
 
-def _returning(action: Action | None, scope: Scope, returned: Expression) -> Action:
-    value = scope.value(returned)
+def _returning(action: Action | None, scope: Scope, returned: Return) -> Action:
+    value = scope.value(returned.value)
+    outcome = scope.value(returned.outcome) if returned.outcome is not None else None
 
     def act(slots: Slots) -> None:
         if action is not None:
@@ -602,6 +604,8 @@ def _returning(action: Action | None, scope: Scope, returned: Expression) -> Act
         frame = slots[0]
         found = value(slots)
         frame.result = found if type(found) in FROZEN else freeze(found)
+        if outcome is not None:
+            frame.extras().outcome = match_outcome(outcome(slots))
         frame.next = ENTER
 
     return act

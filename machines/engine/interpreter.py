@@ -590,7 +590,7 @@ class Interpreter(Transaction):
             return
         parent = frame.parent
         if parent is None:
-            self.end(Ended(frame.result, None))
+            self.end(Ended(frame.result, None, frame.extra.outcome if frame.extra is not None else None))
             return
         if parent.accepting is not None and parent.accepting.pending.get(frame.ordinal) is frame:
             admission.take_seat(self, parent, frame)

@@ -19,6 +19,7 @@ from machines.model import (
     Expression,
     Goto,
     Let,
+    Mapped,
     Name,
     Next,
     Return,
@@ -34,7 +35,8 @@ from machines.problems import Place
 
 STEPS = ("let", "start", "send", "drop")  # in the order in which they are done
 STAYING = ("stay", "again")
-BRANCH_KEYS = ("if", "limit", "do", *STEPS, "then", "return")
+BRANCH_KEYS = ("if", "limit", "do", *STEPS, "then", "outcome", "return")
+OUTCOME_KEYS = ("ranking", "faults", "points")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +96,9 @@ def _next(reading: ParseContext, node: MapNode, scope: Scope, keys: dict[str, Pl
     then, value = node.get("then"), node.get("return")
     if then is not None and value is not None:
         reading.fault(value.place, "A121", "'then' and 'return' exclude one another", "either go on or end the machine")
+    outcome = read_outcome(reading, node)
     if value is not None:
-        return Return(reading.value(value, "the value after 'return'"), value.place)
+        return Return(reading.value(value, "the value after 'return'"), value.place, outcome)
     if isinstance(then, ScalarNode):
         return _word(reading, then, scope)
     if then is not None:
@@ -104,6 +107,22 @@ def _next(reading: ParseContext, node: MapNode, scope: Scope, keys: dict[str, Pl
         hint = "add 'then: STATE', 'then: stay' or 'return: VALUE'" if scope.stays else "add 'then' or 'return'"
         reading.fault(node.place, "A124", f"this branch of {scope.event} does not say what is next", hint)
     return Stay(False, node.place)
+
+
+def read_outcome(reading: ParseContext, node: MapNode) -> Mapped | None:
+    """Return what stands under ``outcome`` beside a ``return``; None if nothing does."""
+    written = node.get("outcome")
+    if written is None:
+        return None
+    if node.get("return") is None:
+        text = "'outcome' has no meaning without 'return'"
+        reading.fault(written.place, "A122", text, "it says how the match went that ends there")
+    body = reading.mapping(written, "'outcome'", "like {ranking: [[winner]], faults: []}")
+    reading.known_keys(body, OUTCOME_KEYS, "an outcome")
+    if isinstance(written, MapNode) and body.get("ranking") is None:
+        reading.fault(written.place, "A113", "'ranking' is missing: who is first?", "groups of peers, the best first")
+    items = ((key.text, reading.value(value, f"the value of {key.text!r}")) for key, value in body.pairs)
+    return Mapped(tuple(items), written.place)
 
 
 def _word(reading: ParseContext, node: ScalarNode, scope: Scope) -> Next:
@@ -289,6 +308,6 @@ def _count(number: int, noun: str) -> str:
     return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
 
-def returning(value: Expression, place: Place) -> Choice:
+def returning(value: Expression, place: Place, outcome: Mapped | None = None) -> Choice:
     """Return the one branch that ends the machine with a value."""
-    return Choice((Branch(None, None, (), Return(value, place), place),), place)
+    return Choice((Branch(None, None, (), Return(value, place, outcome), place),), place)

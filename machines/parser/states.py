@@ -36,6 +36,7 @@ from machines.parser.branches import (
     read_choice,
     read_machine_call,
     read_name,
+    read_outcome,
     read_steps,
     returning,
 )
@@ -50,7 +51,7 @@ CALLS = ("run", "accept", "ask")
 ALWAYS_KEYS = WAITS
 STATE_KEYS = (
     *("early", "each", "if", "until", "parallel", "do", *STEPS, *CALLS, "as", "seats", "linger", "seated"),
-    *(*WAITS, "then", "return"),
+    *(*WAITS, "then", "outcome", "return"),
 )
 _SIGNATURE = re.compile(r"([^()]*)(?:\(([^()]*)\))?")
 
@@ -263,8 +264,9 @@ def _each(reading: ParseContext, node: MapNode) -> Each | None:
 
 def _then(reading: ParseContext, node: MapNode, scope: Scope) -> Choice | None:
     then, value = node.get("then"), node.get("return")
+    outcome = read_outcome(reading, node)
     if value is not None:
-        return returning(reading.value(value, "the value after 'return'"), value.place)
+        return returning(reading.value(value, "the value after 'return'"), value.place, outcome)
     return read_choice(reading, then, replace(scope, ends=True)) if then is not None else None
 
 

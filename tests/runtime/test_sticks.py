@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
+from machines.effects import Ended, MatchOutcome
 from machines.engine.compiler import Program
 from machines.loader import load
+from runtime.journal import FORMAT, Head, open_journal
+from runtime.replay import replay, spec_hash
 from runtime.sessions.match import Participant, play
 from runtime.sessions.server import serve
 
@@ -29,6 +34,23 @@ async def test_players_take_sticks_until_one_has_the_last() -> None:
     assert result.ended is not None
     assert result.ended.value in ("ann", "bob", "cyd")
     assert {outcome.value for outcome in result.players} == {result.ended.value}
+
+
+async def test_who_breaks_off_is_last_and_the_honest_share_the_place_before(tmp_path: Path) -> None:
+    settings = {"seats": "3..3", "again": "1000"}
+    spec = load("sticks", settings)
+    kinds = {"ann": "random", "bob": "gone", "cyd": "random"}
+    seats = [Participant(name, kind, 1) for name, kind in kinds.items()]
+    head = Head(FORMAT, "1", "sticks", "sticks", spec_hash("sticks"), "host", 1, settings=settings)
+    with closing(open_journal(tmp_path / "run.jsonl", head)) as journal:
+        result = await play(spec, {}, seats, server="host", client="player", seed=1, journal=journal)
+
+    assert result.ended == Ended("nobody", None, MatchOutcome((), (1,)))
+    replayed = replay(tmp_path / "run.jsonl")
+    assert (replayed.difference, len(replayed.endings)) == (None, 1)
+    changed = (tmp_path / "run.jsonl").read_text().replace('"faults":[1]', '"faults":[2]')
+    (tmp_path / "changed.jsonl").write_text(changed)
+    assert replay(tmp_path / "changed.jsonl").difference is not None
 
 
 async def test_who_types_lines_is_told_what_will_not_do_and_wins() -> None:

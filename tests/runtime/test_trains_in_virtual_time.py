@@ -12,7 +12,7 @@ from typing import Any, Final
 import anyio
 import pytest
 
-from machines.effects import Ended
+from machines.effects import Ended, MatchOutcome
 from tests.runtime.trains_table import (
     A_MAP,
     DIALECTS,
@@ -345,4 +345,4 @@ async def test_a_winner_who_is_alone_has_won(dialect: str) -> None:
 
     assert result_of(table) == [["Ann"], ["Bob"]]
     assert ann.heard == ["start", "end"]
-    assert table.ended == Ended((("Ann",), ("Bob",)), None)
+    assert table.ended == Ended((("Ann",), ("Bob",)), None, MatchOutcome(((0,),), (1,)))

@@ -242,7 +242,8 @@ async def test_a_server_and_its_clients_play_a_whole_game_the_same_by_every_way(
             clients.start_soon(play, f"p{number}", kind)
             await table.until_sent("TOKEN", number + 1)
 
-    assert table.ended == Ended(result, None)
+    assert table.ended is not None
+    assert (table.ended.value, table.ended.failed) == (result, None)
     assert [(peer, json.loads(data)) for peer, data in table.sent] == said
     assert sorted([*names_in(result["ranking"]), *result["cheaters"]]) == sorted(ends)
     told = freeze({"winners": result["ranking"], "losers": result["cheaters"]})

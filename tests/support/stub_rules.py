@@ -82,6 +82,12 @@ def tsuro() -> dict[str, Any]:
     def ranking(table: Table) -> Any:
         return (tuple(player.name for player in others(table.players, table.out)),)
 
+    def places(table: Table) -> Any:
+        return (others(table.players, table.out),)
+
+    def ejected(table: Table) -> Any:
+        return tuple(dict.fromkeys(table.out))
+
     def cheaters(table: Table) -> Any:
         return tuple(player.name for player in table.out)
 
@@ -274,6 +280,15 @@ def tournament() -> dict[str, Any]:
     def expelled(cup: Cup) -> Any:
         return tuple(player.name for player in cup.out)
 
+    def places(cup: Cup) -> Any:
+        return (survivors(cup),)
+
+    def offenders(cup: Cup) -> Any:
+        return cup.out
+
+    def points(cup: Cup) -> Any:
+        return tuple((player, len(cup.rows)) for player in cup.players)
+
     def result(cup: Cup) -> Any:
         return Record(rows=tuple((w.number, l.number) for w, l in cup.rows), out=tuple(p.number for p in cup.out))
 
@@ -371,6 +386,9 @@ def knockout() -> dict[str, Any]:
 
     def winners(cup: Bracket) -> Any:
         return left(cup)
+
+    def kicked(cup: Bracket) -> Any:
+        return tuple(dict.fromkeys(cup.kicked))
 
     def result(cup: Bracket) -> Any:
         return Record(
