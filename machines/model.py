@@ -629,9 +629,7 @@ class Spec:
     roles: Mapping[str, Role]
     file: str
     place: Place
-    frames: Mapping[str, CompositeFrame] = field(
-        default_factory=dict
-    )  # of the messages that are not lines, by their names
+    frames: Mapping[str, CompositeFrame] = field(default_factory=dict)  # of messages that are not lines, by name
     accepted: tuple[Suppression, ...] = ()
     properties: tuple[Property, ...] = ()
 
