@@ -24,6 +24,7 @@ from rules.tsuro_board import (
     BESIDE,
     COLOURS,
     CROSSINGS,
+    EDGE,
     KINDS,
     OFF,
     PORTS,
@@ -61,14 +62,6 @@ __all__ = [
     "start",
 ]
 
-
-# The squares along the edge, clockwise from the top left.
-EDGE = tuple(
-    [(x, 0) for x in range(9)]
-    + [(9, y) for y in range(9)]
-    + [(x, 9) for x in range(9, 0, -1)]
-    + [(0, y) for y in range(9, 0, -1)]
-)
 
 Hand = tuple[Tile, ...]
 Shape = Sequence[Sequence[str]]  # What a peer may write as a tile.

@@ -33,6 +33,14 @@ PORTS = "ABCDEFGH"
 SIDE = 10
 OFF = -1  # What lies across the board's edge.
 
+# The squares along the edge, clockwise from the top left.
+EDGE = tuple(
+    [(x, 0) for x in range(9)]
+    + [(9, y) for y in range(9)]
+    + [(x, 9) for x in range(9, 0, -1)]
+    + [(0, y) for y in range(9, 0, -1)]
+)
+
 # All 35 tiles up to rotation, in the order of the course that the game comes from; dealing follows this order.
 _TYPES = """
     AE BF CH DG / AE BF CG DH / AF BE CH DG / AE BD CG FH / AH BC DE FG / AE BC DH FG / AE BC DG FH / AD BG CF EH

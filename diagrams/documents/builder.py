@@ -337,9 +337,8 @@ def _expressions(spec: Spec) -> Iterator[tuple[str, Expression]]:
                 if branch.limit is not None:
                     yield f"{_where(machine, at)}: at most", branch.limit
                 if isinstance(branch.next, Return):
-                    yield _where(machine, at), branch.next.value
-                    if branch.next.outcome is not None:
-                        yield f"{_where(machine, at)}: outcome", branch.next.outcome
+                    said = (branch.next.value, branch.next.outcome)
+                    yield from ((_where(machine, at), one) for one in said if one is not None)
             for moment in (*answers.after, *answers.every):
                 yield f"{_where(machine, at)}: clock", moment.wait
 

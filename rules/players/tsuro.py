@@ -15,6 +15,7 @@ from rules import tsuro
 from rules.players.tsuro_search import Strong
 from rules.tsuro_board import (
     BESIDE,
+    EDGE,
     OFF,
     PORTS,
     ROTATIONS,
@@ -82,7 +83,7 @@ class First:
     def initial(self, board: Any, hand: Any, token: str) -> Answer:
         """Answer with the third tile, at the first port of the square's outer side."""
         here = read_board(board)
-        candidates = [("ACEG"[i // 9], *square) for i, square in enumerate(tsuro.EDGE)]
+        candidates = [("ACEG"[i // 9], *square) for i, square in enumerate(EDGE)]
         for port, x, y in candidates:
             if tsuro.may_start_on(here, hand, hand[2], port, x, y):
                 return init_place(token, hand[2], port, x, y)
@@ -106,7 +107,7 @@ class Second:
     def initial(self, board: Any, hand: Any, token: str) -> Answer:
         """Answer with the third tile as it was dealt; if it fits nowhere, with the first legal placement."""
         here = read_board(board)
-        along = (tsuro.EDGE[0], *tsuro.EDGE[:0:-1])
+        along = (EDGE[0], *EDGE[:0:-1])
         for i, (x, y) in enumerate(along):
             port = ("HG", "FE", "DC", "BA")[i // 9][i % 9 % 2]
             if tsuro.may_start_on(here, hand, hand[2], port, x, y):
