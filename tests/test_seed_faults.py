@@ -136,7 +136,7 @@ def test_a_mend_leaves_no_problem(section: str) -> None:
 
 def verdict_on(text: str) -> Verdict:
     spec = load_text(text)
-    return verify(spec, contracts_for(spec, rules_modules(spec)), clients=(1, 2))
+    return verify(spec, contracts_for(spec, rules_modules(spec)), clients=(1, 2, 3))
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section[:3])

@@ -13,7 +13,7 @@ from machines.messages.overlap import fits_within
 from machines.model import Message, Spec
 from machines.verification.abstract.role_info import is_renamed
 from machines.verification.contracts import Contract
-from machines.verification.verdict import PROVED, REFUTED, UNDETERMINED, State, Verdict
+from machines.verification.verdict import POSSIBLE, PROVED, REFUTED, UNDETERMINED, State, Verdict
 from machines.verification.verify import CLIENTS, CONFIGURATIONS_MAX, QUEUE, verify
 
 
@@ -41,10 +41,12 @@ class Comparison:
 
     @property
     def state(self) -> State:
-        """Refuted if one of the mixed pairs is, or they can not be put together; proved if both are."""
+        """Refuted if one of the mixed pairs is, or they can not be put together; else possible; proved if both are."""
         verdicts = (self.new_server, self.old_server)
         if self.apart or any(verdict is None or verdict.state == REFUTED for verdict in verdicts):
             return REFUTED
+        if any(one and one.state == POSSIBLE for one in verdicts):
+            return POSSIBLE
         unsure = any(change.breaks for change in self.changes)  # a value that one may send, and the other not read
         return UNDETERMINED if unsure or any(one and one.state == UNDETERMINED for one in verdicts) else PROVED
 

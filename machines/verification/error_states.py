@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from machines.problems import Place
+from machines.verification.abstract.domain import OtherThan
 from machines.verification.abstract.process import NOT_STARTED
 from machines.verification.abstract.state import Closed, Observation, Sent
 from machines.verification.search.state_space import GlobalState, StateSpace, Transition
@@ -289,4 +290,6 @@ def step_of(graph: StateSpace, move: Transition, name_of: list[str]) -> TraceSte
 
 
 def _value(value: Any) -> str:
+    if isinstance(value, OtherThan):
+        return f"other than {', '.join(map(_value, value.excluded))}"
     return repr(value) if not isinstance(value, str) else value

@@ -23,8 +23,9 @@ from machines.problems import Place, Problem
 
 PROVED: Final = "proved"
 REFUTED: Final = "refuted"
+POSSIBLE: Final = "possible"
 UNDETERMINED: Final = "undetermined"
-State = Literal["proved", "refuted", "undetermined"]
+State = Literal["proved", "refuted", "possible", "undetermined"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,11 @@ class Finding:
     confirmed: bool | None = field(default=None, compare=False)
     others: tuple[tuple[TraceStep, ...], ...] = field(default=(), compare=False, repr=False)  # other ways to it
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether it is only possible: the real sessions did not do as its trace has it, in any attempt."""
+        return self.confirmed is False
+
     def problem(self, otherwise: Place) -> Problem:
         """Return the finding as a problem of its spec; ``otherwise`` is the place of one that has none."""
         return Problem(self.place or otherwise, self.code, self.text, self.hint)
@@ -96,7 +102,7 @@ class Finding:
     def lines(self) -> list[str]:
         """Return the finding for people, its trace numbered."""
         where = f"{self.place}: " if self.place is not None else ""
-        head = f"{where}{self.code} {self.text} ({self.sure})"
+        head = f"{where}{'possible: ' if self.is_possible else ''}{self.code} {self.text} ({self.sure})"
         told = [head] + ([f"    {self.hint}"] if self.hint else [])
         return told + [f"    {at:>3} {step}" for at, step in enumerate(self.trace, start=1)]
 
@@ -125,9 +131,9 @@ class Verdict:
 
     @property
     def state(self) -> State:
-        """Refuted if something was found; else proved, but only if no bound was met."""
+        """Refuted if something was found, possible if no replay did any of it; proved only if no bound was met."""
         if self.findings:
-            return REFUTED
+            return POSSIBLE if all(one.is_possible for one in self.findings) else REFUTED
         return UNDETERMINED if self.beyond else PROVED
 
     def summary(self) -> list[str]:

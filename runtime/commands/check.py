@@ -77,8 +77,9 @@ def check(
     the spec: all good, and one of them lying, silent, gone and so on, a game each. --record keeps how they went, and
     --baseline tells each game that goes another way since.
     With --set, another value of a setting is looked at than the spec has; --why says what the verdict rests on.
-    Exit code 0 if nothing is found, 2 if something is, 3 if a bound was met before all was looked at. Without
-    games nothing is run but the specs' rules modules are imported.
+    Exit code 0 if nothing is found, 2 if something is, 3 if a bound was met before all was looked at, or if what is
+    found is only possible: no replay with the real sessions did the same. Without games nothing is run but the specs'
+    rules modules are imported.
     """
     if not specs:
         raise CommandError("check needs a spec: accord check SPEC...")
@@ -219,9 +220,13 @@ def _save(file: Path, lines: list[str]) -> None:
 
 
 def _summary(specs: tuple[str, ...], reports: list[Report]) -> str:
-    count = sum(told.problem.count for report in reports for told in report.problems)
+    every = [told for report in reports for told in report.problems]
+    count = sum(told.problem.count for told in every if not told.is_possible)
+    possible = sum(told.problem.count for told in every if told.is_possible)
     missing = sum(report.error is not None for report in reports)
     told = [f"{count} problem{'' if count == 1 else 's'}"] if count else []
+    if possible:
+        told.append(f"{possible} possible problem{'' if possible == 1 else 's'}")
     if missing:
         told.append(f"{missing} spec{'' if missing == 1 else 's'} not checked")
     return ", ".join(told) if told else f"no problems in {', '.join(specs)}"

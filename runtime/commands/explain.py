@@ -12,26 +12,42 @@ from runtime.commands.exit_codes import OK, CommandError
 from runtime.commands.options import Json
 from runtime.commands.output import put, put_json, table
 from runtime.manual import pages
+from runtime.manual.verdicts import VERDICTS
 
-Code = Annotated[str | None, Parameter(help="The code of a problem, like A302; all of them if left out.")]
+Code = Annotated[
+    str | None, Parameter(help="The code of a problem, like A302, or the word of a verdict; all of them if left out.")
+]
 
 
 def explain(code: Code = None, /, *, json: Json = False) -> int:
     """Say what a code means: what is wrong, why it matters, an example that has it, and the same mended.
 
-    Without a code, all are listed with a line each. What *proved* rests on is listed by `accord check SPEC --why`.
+    Without a code, all are listed with a line each. The words of a verdict, proved, refuted, possible and
+    undetermined, have pages as well. What *proved* rests on is listed by `accord check SPEC --why`.
     """
     known = pages()
     if code is None:
         if json:
-            put_json({"codes": [{"code": page.code, "says": page.says} for page in known.values()]})
+            codes = [{"code": page.code, "says": page.says} for page in known.values()]
+            put_json(
+                {"codes": codes, "verdicts": [{"verdict": word, "says": says} for word, (says, _) in VERDICTS.items()]}
+            )
         else:
-            for line in table((page.code, page.says) for page in known.values()):
+            lines = [(page.code, page.says) for page in known.values()]
+            for line in table([*lines, *((word, f"{says}.") for word, (says, _) in VERDICTS.items())]):
+                put(line)
+        return OK
+    if code.lower() in VERDICTS:
+        says, why = VERDICTS[code.lower()]
+        if json:
+            put_json({"verdict": code.lower(), "says": says, "why": why})
+        else:
+            for line in (f"{code.lower()}: {says}.", "", *why.splitlines()):
                 put(line)
         return OK
     page = known.get(code.upper())
     if page is None:
-        hint = near(code.upper(), known) or "accord explain lists all of them"
+        hint = near(code.upper(), known) or near(code.lower(), VERDICTS) or "accord explain lists all of them"
         raise CommandError(f"there is no code {code!r}: {hint}")
     if json:
         put_json(_as_json(page))

@@ -15,13 +15,14 @@ from xml.etree import ElementTree
 
 from machines.parser.yaml_nodes import BYTES_MAX
 from machines.problems import Problem
-from machines.verification.verdict import REFUTED, UNDETERMINED, Finding, Verdict
+from machines.verification.verdict import POSSIBLE, UNDETERMINED, Finding, Verdict
 from runtime.commands.verification import shown, shown_step
 from runtime.manual import pages
 from runtime.terminal_text import escape_control_characters
 
 Format = Literal["text", "json", "sarif", "junit"]
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+POSSIBLE_MEANS = "it may be so or not: the real sessions, given these steps, did otherwise (accord explain possible)"
 LINE_MAX = 160  # characters of a source line that are shown
 
 
@@ -38,6 +39,11 @@ class ReportedProblem:
     reason: str | None = None
     run: Finding | None = None
     messages: tuple[str, ...] = ()
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether the exploration found it, and no replay did as its trace has it."""
+        return self.finding is not None and self.finding.is_possible
 
     @property
     def trace(self) -> tuple[str, ...]:
@@ -75,10 +81,10 @@ class Report:
 
     @property
     def state(self) -> Literal["wrong", "unknown", "right"]:
-        """Wrong if there is anything to mend, unknown if a bound was met before all was looked at."""
-        if self.problems or self.error is not None or (self.verdict is not None and self.verdict.state == REFUTED):
+        """Wrong if there is anything to mend; unknown if something is only possible, or a bound was met before."""
+        if self.error is not None or any(not told.is_possible for told in self.problems):
             return "wrong"
-        unknown = self.unknown or (self.verdict is not None and self.verdict.state == UNDETERMINED)
+        unknown = self.unknown or (self.verdict is not None and self.verdict.state in (POSSIBLE, UNDETERMINED))
         return "unknown" if unknown else "right"
 
 
@@ -97,6 +103,8 @@ def text_lines(report: Report, *, charts: bool = False) -> Iterator[tuple[str, s
             yield ("caret" if line.endswith("^") else "source"), line
         for at, step in enumerate(told.trace, start=1):
             yield "trace", f"    {at:>3} {step}"
+        if told.is_possible:
+            yield "trace", f"        {POSSIBLE_MEANS}"
         if told.outcome:
             yield "trace", f"        {told.outcome}"
         shown = told.finding or told.run
@@ -121,9 +129,10 @@ def _heading(told: ReportedProblem) -> Iterator[tuple[str, str]]:
     if told.finding is None:
         yield "problem", str(told.problem)
         return
+    style = "accepted" if told.is_possible else "problem"
     for at, line in enumerate(told.finding.lines()):
         if at <= bool(told.finding.hint):  # then come its steps
-            yield "problem" if at == 0 else "source", line
+            yield style if at == 0 else "source", line
 
 
 def _excerpt(problem: Problem) -> list[str]:
@@ -255,8 +264,12 @@ def _result(told: ReportedProblem, index: int) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": problem.code,
         "ruleIndex": index,
-        "level": "error",
-        "message": {"text": problem.text + (f" ({problem.hint})" if problem.hint else "")},
+        "level": "warning" if told.is_possible else "error",
+        "message": {
+            "text": ("possible: " if told.is_possible else "")
+            + problem.text
+            + (f" ({problem.hint})" if problem.hint else "")
+        },
         "locations": [
             {
                 "physicalLocation": {
@@ -288,10 +301,10 @@ def as_junit(reports: Iterable[Report]) -> str:
         for told in report.problems:
             problem = told.problem
             case = _case(suite, report, f"{problem.code} {problem.place}", counts)
-            counts["failures"] += 1
-            failure = ElementTree.SubElement(
-                case, "failure", type=problem.code, message=escape_control_characters(problem.text)
-            )
+            kind = "error" if told.is_possible else "failure"  # an error says that it could not be decided
+            counts[f"{kind}s"] += 1
+            text = f"{'possible: ' if told.is_possible else ''}{problem.text}"
+            failure = ElementTree.SubElement(case, kind, type=problem.code, message=escape_control_characters(text))
             steps = [f"{at} {step}" for at, step in enumerate(told.trace, start=1)]
             steps += [told.outcome] if told.outcome else []
             failure.text = "\n".join(map(escape_control_characters, [str(problem), *steps]))

@@ -175,6 +175,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "column": finding.place.column if finding.place is not None else None,
         "clients": finding.clients,
         "confirmed": finding.confirmed,
+        "possible": finding.is_possible,
         "trace": [shown_step(step) for step in finding.trace],
     }
 

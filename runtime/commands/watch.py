@@ -84,7 +84,7 @@ def _blocks(report: Report) -> list[tuple[str, list[str]]]:
 
 
 def _state(report: Report) -> str:
-    count = sum(told.problem.count for told in report.problems)
+    count = sum(told.problem.count for told in report.problems if not told.is_possible)
     if report.error is not None:
         return "not checked"
     if count:

@@ -13,6 +13,7 @@ import pytest
 
 from runtime.cli import main
 from runtime.manual import pages
+from runtime.manual.verdicts import VERDICTS
 
 LATE = pages()["A502"].bad.whole
 UNREAD = pages()["A504"].bad.whole
@@ -269,8 +270,8 @@ def test_a_code_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
 def test_without_a_code_all_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     listed = [line.split()[0] for line in run(capsys, "explain")[1].splitlines()]
 
-    assert listed == list(pages())
-    assert [one["code"] for one in json.loads(run(capsys, "explain", "--json")[1])["codes"]] == listed
+    assert listed == [*pages(), *VERDICTS]
+    assert [one["code"] for one in json.loads(run(capsys, "explain", "--json")[1])["codes"]] == list(pages())
 
 
 def test_an_unknown_code_has_a_near_one(capsys: pytest.CaptureFixture[str]) -> None:

@@ -68,7 +68,7 @@ def test_only_what_changed_is_told_and_ctrl_c_ends_it(
         lambda: saved(path, GAME),
     )
 
-    code = watched(editor, monkeypatch, str(path), "--clients", "1")
+    code = watched(editor, monkeypatch, str(path), "--clients", "2")
 
     first, second, third, fourth, fifth = editor.told
     assert code == 130
