@@ -38,6 +38,7 @@ _COMMANDS = {
     "play": ("runtime.commands.play:play", "Play a whole game: server and clients on loopback TCP, in one process."),
     "serve": ("runtime.commands.serve:serve", "Run a role that listens, until its protocol ends."),
     "join": ("runtime.commands.join:join", "Run a role that connects, with a player who decides."),
+    "proxy": ("runtime.commands.proxy:proxy", "Stand between two programs, and say who deviates from the spec first."),
     "check": ("runtime.commands.check:check", "Report all problems of specs; exit 2 if there are any."),
     "explain": ("runtime.commands.explain:explain", "Say what the code of a problem means, with examples."),
     "diff": ("runtime.commands.diff:diff", "Say whether two versions of a spec still serve each other's clients."),
@@ -52,7 +53,9 @@ _COMMANDS = {
 }
 
 # Those that run the code of players and rules, which may print.
-_RUNS_OTHERS = frozenset({"play", "serve", "join", "check", "show", "replay", "rules", "diff", "try", "studio"})
+_RUNS_OTHERS = frozenset(
+    {"play", "serve", "join", "check", "show", "replay", "rules", "diff", "try", "studio", "proxy"}
+)
 _HELP_WORDS = frozenset({"--help", "-h", "--version"})
 
 

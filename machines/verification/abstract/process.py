@@ -264,6 +264,16 @@ class Process:
             walk.close()
         return found
 
+    def seconds(self, local: int, timer: AbstractTimer) -> float | None:
+        """Return after how long a clock of a local state rings; None if only data can tell."""
+        walk = self.walk(self.outline, self.locals[local], ChoiceSequence(), self.alike, self.seats)
+        try:
+            return walk.seconds(timer)
+        except AbstractError:
+            return None
+        finally:
+            walk.close()
+
     def without(self, local: int, kept: tuple[int, ...], fewer: Process) -> int | None:
         """Return the number that a local state has in a part with fewer seats, of which those kept are left.
 

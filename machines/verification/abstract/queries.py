@@ -197,6 +197,24 @@ class StateQueries:
                         if name == "every" or timer not in call.fired:
                             yield AbstractTimer(at, timer, True, here)
 
+    def seconds(self, timer: AbstractTimer) -> float | None:
+        """Return after how long a clock rings, from when it was started; None if only data can tell."""
+        call = list(self.calls())[timer.at]
+        accept = call.model.accept
+        if timer.kind in ("late", "window"):
+            value = self._limit(call)
+        elif timer.kind == "linger":
+            assert accept is not None, "only an accept lingers"
+            assert accept.linger is not None, "it has a limit"
+            value = self._value(accept.linger, call)
+        else:
+            always = call.outline.always if timer.kind.startswith("always:") else None
+            answers = always.answers if always is not None else call.model.answers
+            name = timer.kind.removeprefix("always:")
+            moments = answers.after if name.startswith("after") else answers.every
+            value = self._value(moments[int(name.lstrip("aftervy"))].wait, call)
+        return float(value) if type(value) in (int, float) else None
+
     def _limit(self, call: AbstractCall) -> Value:
         state = call.model
         if state.within is not None:
