@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from machines.problems import Place
+from machines.work import WORK_MAX
 
 # -- expressions -----------------------------------------------------------------------------------------------------
 
@@ -564,6 +565,7 @@ class Wire:
     connections_max: int = 256  # open at once, seated or not
     started_max: int = 256  # machines started and not ended, in one session
     parts_max: int = 4096  # of one message made of parts
+    work_max: int = WORK_MAX  # elements that one event may go through
     line_end: Literal["lf", "crlf"] = "lf"  # what is written; both are read
 
 

@@ -23,6 +23,8 @@ from operator import attrgetter
 from types import UnionType
 from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from machines.work import SHORT, spend
+
 _T = TypeVar("_T")
 _SURROGATE = re.compile("[\ud800-\udfff]").search
 
@@ -244,6 +246,8 @@ def _all_frozen(
     _check_depth(depth)
     height = 0
     weight = len(given)
+    if weight > SHORT:
+        spend(weight)
     changed: list[Any] | None = None
     for index, item in enumerate(given):
         kind = type(item)

@@ -78,6 +78,7 @@ LIMITS: Final = {
     "connections_max": ("connections open at once, seated or not", "a further one is closed at once"),
     "started_max": ("machines started and not ended, in one session", "one more never begins, and `ended` says limit"),
     "parts_max": ("parts of a message that is made of parts", "malformed"),
+    "work_max": ("elements of lists and texts that one event goes through", "the machine fails"),
 }  # fmt: skip
 EXAMPLE_CHARACTERS_MAX: Final = 160
 EXAMPLE_ITEM_CHARACTERS_MAX: Final = 60

@@ -15,8 +15,10 @@ from machines import model
 from machines.effects import Send as SendEffect
 from machines.expressions.compiler import TOTAL, compile, fixed  # noqa: A004 (as in re.compile)
 from machines.loader import rules_functions
+from machines.messages.shapes import shown
 from machines.model import Binding, Call, Constant, Drop, Expression, Let, Name, Send, Spec, Start, Step
 from machines.values import FROZEN, Peer, Range, Rate, Record, freeze
+from machines.work import SHORT, spend
 
 Slots = list[Any]
 Value = Callable[[Slots], Any]
@@ -126,9 +128,11 @@ def peers(value: Any) -> tuple[Peer, ...]:
     """
     if type(value) is Peer:
         return (value,)
+    if isinstance(value, tuple | list) and len(value) > SHORT:
+        spend(len(value))
     if isinstance(value, tuple | list) and all(type(item) is Peer for item in value):
         return tuple(value)
-    raise TypeError(f"{value!r} is not a peer or a list of peers")
+    raise TypeError(f"{shown(value)} is not a peer or a list of peers")
 
 
 def duration(value: Any) -> float:
@@ -139,7 +143,7 @@ def duration(value: Any) -> float:
     """
     if type(value) is float or type(value) is int:
         return value if value > 0 else 0.0
-    raise TypeError(f"{value!r} is not a duration in seconds")
+    raise TypeError(f"{shown(value)} is not a duration in seconds")
 
 
 def count_range(value: Any) -> tuple[int, int]:
@@ -152,7 +156,7 @@ def count_range(value: Any) -> tuple[int, int]:
         return value, value
     if isinstance(value, Range) and 0 <= value.low <= value.high:
         return value.low, value.high
-    raise TypeError(f"{value!r} is not a number of seats")
+    raise TypeError(f"{shown(value)} is not a number of seats")
 
 
 def limit_of(value: Any) -> int | Rate:
@@ -163,7 +167,7 @@ def limit_of(value: Any) -> int | Rate:
     """
     if isinstance(value, Rate) or type(value) is int:
         return value
-    raise TypeError(f"{value!r} is not a limit: a number, or a rate like 10 per 1 s")
+    raise TypeError(f"{shown(value)} is not a limit: a number, or a rate like 10 per 1 s")
 
 
 def compile_bindings(bindings: tuple[Binding, ...], scope: Scope) -> Action:

@@ -15,6 +15,7 @@ from machines.engine.call_stack import RELEASED_PEERS, Admission, CallFrame, Pee
 from machines.engine.compiler import ACCEPT, ENTER, CompiledState
 from machines.engine.timers import start_clocks
 from machines.engine.transaction import SWEEP_MIN, RareState
+from machines.messages.shapes import shown
 from machines.values import Peer, Record
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def take_seat(tree: Interpreter, frame: CallFrame, child: CallFrame) -> None:
     result = child.result
     if result is not None and not isinstance(result, Record):
         # Its own affair: what one peer says may not end the sign-up of the others.
-        why = f"{child.table.name} returned no mapping of fields but {result!r}"
+        why = f"{child.table.name} returned no mapping of fields but {shown(result)}"
         tree.effects.append(Note("error", f"it takes no seat: {why}", seat.number))
         tree.drop(seat.peer, "it could not be seated")
         return

@@ -11,7 +11,7 @@ do the same for 0.4 us. A test drives both with the same events and requires the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Final, Literal
 
@@ -36,6 +36,7 @@ from machines.expressions.compiler import compile_guard, unchecked
 from machines.expressions.unparse import walk
 from machines.messages.bodies import MessageCodec, compile_message
 from machines.messages.decoding import INT_DIGITS, Parse
+from machines.messages.width import WIDE_MIN, widest
 from machines.model import (
     Always,
     Branch,
@@ -60,6 +61,7 @@ from machines.values import FROZEN, freeze
 from machines.wire.codec import Codec
 from machines.wire.composite_framing import PartsFramer
 from machines.wire.framing import Framer, make_framer
+from machines.work import spend_through
 
 UNSET = type("Unset", (), {"__repr__": lambda self: "<unset>", "__slots__": ()})()
 END = ".end"
@@ -260,6 +262,7 @@ class Program:
         self.spec = spec
         self.role: Role = spec.roles[role]
         self.wire = spec.wire
+        self.work_max = spec.wire.work_max
         self.rules = rules
         self.stock = stock
         self.codec = Codec(spec.wire, spec.frames)
@@ -279,6 +282,8 @@ class Program:
         self.writers: dict[str, MessageEncoder] = {}
         for name, shape in self.shapes.items():
             build = shape.build if name in spec.frames else shape.pack  # frames are written of plain lists
+            if _may_be_wide(spec, name):
+                build = _counted(build)
             self.writers[name] = MessageEncoder(shape.fields, build, self.codec.packs.get(name, self.codec.pack))
         # A seat's role is the one we connected to; those who connect to us share one port and so one seat role.
         self.seat_roles: tuple[str, ...] = (*self.connects, *self.callers[:1])
@@ -316,6 +321,19 @@ class Program:
         """Whether a seat of this role may send a message."""
         senders = self.callers if seat_role in self.callers else (seat_role,)
         return any(sender in message.senders for sender in senders)
+
+
+def _may_be_wide(spec: Spec, message: str) -> bool:
+    """Whether a message's fields may hold so many elements by nesting that they are counted before it is written."""
+    return any(widest(field.type, spec.types) > WIDE_MIN for field in spec.messages[message].fields)
+
+
+def _counted(build: Callable[[Sequence[Any]], Any]) -> Callable[[Sequence[Any]], Any]:
+    def counted(values: Sequence[Any]) -> Any:
+        spend_through(values)
+        return build(values)
+
+    return counted
 
 
 class _Builder:

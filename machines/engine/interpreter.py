@@ -50,6 +50,7 @@ from machines.engine.compiler import (
 from machines.engine.timers import start_clocks, start_timers
 from machines.engine.transaction import PendingSpawn, Transaction
 from machines.values import NO_FIELDS, Peer, Record
+from machines.work import WorkError
 
 FAILURES_MAX = 100  # `failed` branches taken in one event; each undoes its own step, so only a cycle of them gets here.
 _NO_SLOTS: list[Any] = []  # what a frame that is over has; nobody writes to it
@@ -252,6 +253,9 @@ class Interpreter(Transaction):
         """
         if isinstance(error, KeyboardInterrupt):
             raise error
+        if isinstance(error, WorkError):
+            most = self.program.work_max
+            error = FailedError(f"this event goes through more than {most} elements of lists and texts (work_max)")
         place = f"{frame.path} ({frame.node.place}, {where})"
         kind = "" if isinstance(error, FailedError) else f"{type(error).__name__}: "
         text = f"{kind}{error}".rstrip(": ")

@@ -11,7 +11,9 @@ from machines.engine.call_stack import SILENT_STEPS_MAX, TOO_SILENT, CallFrame, 
 from machines.engine.compiler import CompiledState
 from machines.engine.timers import start_clocks
 from machines.expressions.operations import LENGTH_MAX
+from machines.messages.shapes import shown
 from machines.values import Range
+from machines.work import SHORT, spend
 
 if TYPE_CHECKING:
     from machines.engine.interpreter import Interpreter
@@ -25,6 +27,8 @@ def enter_each(tree: Interpreter, frame: CallFrame, node: CompiledState) -> None
     if isinstance(found, Range) and found.high - found.low >= LENGTH_MAX:
         raise FailedError(f"each over more than {LENGTH_MAX} items")
     items = tuple(found)
+    if len(items) > SHORT:
+        spend(len(items))
     if each.parallel is None:
         frame.loop = loop = Loop(items)
         if node.run is not None:
@@ -33,7 +37,7 @@ def enter_each(tree: Interpreter, frame: CallFrame, node: CompiledState) -> None
         return
     width = each.parallel(frame.slots)
     if type(width) is not int or width < 1:
-        raise FailedError(f"parallel: {width!r} is not a whole number from 1 on")
+        raise FailedError(f"parallel: {shown(width)} is not a whole number from 1 on")
     frame.loop = loop = ParallelLoop(items, width, frame.slots[:])
     if node.run is not None:
         loop.offset = frame.number_calls(node.run[0], len(items))

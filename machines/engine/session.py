@@ -38,6 +38,7 @@ from machines.messages.bodies import MessageCodec
 from machines.values import Peer
 from machines.wire.codec import Malformed
 from machines.wire.composite_framing import Cut
+from machines.work import METER
 
 
 class Session(Interpreter):
@@ -112,6 +113,7 @@ class Session(Interpreter):
                 self.run_to_completion()  # the rest is `_done`, for nearly all sessions
                 if self.ready or self.lonely:
                     self._drain()
+                METER.left = inf
                 effects, self.effects = self.effects, []
                 return effects
             self.reading = chunk
@@ -237,6 +239,7 @@ class Session(Interpreter):
         self.event_mark = 0
         self.steps = 0
         self.failures = 0
+        METER.left = self.program.work_max
         if now > self.now:
             self.now = now
             if self.earliest < now:
@@ -253,6 +256,7 @@ class Session(Interpreter):
             self._apply_backpressure(changed)
         if self.extra is not None and len(self.extra.vacant) >= self.extra.sweep_at:
             admission.release_peers(self, self.extra)
+        METER.left = inf
         effects, self.effects = self.effects, []
         return effects
 
@@ -311,6 +315,7 @@ class Session(Interpreter):
         if fresh:
             self.steps = 0
             self.failures = 0
+            METER.left = self.program.work_max
 
     def _new_seat(self, role: str, *, accepted: bool) -> PeerState:
         seat = PeerState(len(self.seats), role, self.program.make_framer(), accepted=accepted)

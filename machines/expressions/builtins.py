@@ -35,17 +35,21 @@ from machines.expressions.operations import (
     whole,
 )
 from machines.values import Peer, Range, Record
+from machines.work import CHARACTERS, SHORT, SORTING, spend
 
 _WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,18})")
 
 
 def _listed(value: Any, name: str) -> Sequence[Any]:
-    """Return the elements of a list or a range, as what the function called ``name`` was given."""
+    """Return the elements of a list or a range, all to be gone through by the function called ``name``."""
     if isinstance(value, tuple | list):
+        if len(value) > SHORT:
+            spend(len(value))
         return value
     if isinstance(value, Range):
         if length(value) > LENGTH_MAX:
             raise OperandError(f"{name} of more than {LENGTH_MAX} numbers")
+        spend(length(value))
         return tuple(value)
     raise OperandError(f"{name} takes a list, not {kind_of(value)}")
 
@@ -54,6 +58,21 @@ def _mapping(value: Any, name: str) -> Mapping[str, Any]:
     if isinstance(value, Mapping):
         return value
     raise OperandError(f"{name} takes a mapping, not {kind_of(value)}")
+
+
+def _copied(value: Any, name: str) -> Mapping[str, Any]:
+    """Return a mapping of which the function called ``name`` makes another, or a list."""
+    mapping = _mapping(value, name)
+    if len(mapping) > SHORT:
+        spend(len(mapping))
+    return mapping
+
+
+def _long_text(value: Any, name: str) -> str:
+    """Return a text that the function called ``name`` goes through."""
+    text = _text(value, name)
+    spend(len(text) // CHARACTERS)
+    return text
 
 
 def _text(value: Any, name: str) -> str:
@@ -94,6 +113,8 @@ def in_order(list: Any, /) -> tuple[Any, ...]:  # noqa: A002
     numbers = all(map(is_number, items))
     if not numbers and not all(isinstance(item, str) for item in items):
         raise OperandError("only numbers, or only texts, have an order")
+    if len(items) > SHORT:
+        spend(len(items) * SORTING)
     return tuple(sorted(items))
 
 
@@ -120,12 +141,12 @@ def total(list: Any, /) -> Any:  # noqa: A002
 
 def keys(mapping: Any, /) -> tuple[str, ...]:
     """Return the keys of a mapping, in the order in which they were put."""
-    return tuple(_mapping(mapping, "keys"))
+    return tuple(_copied(mapping, "keys"))
 
 
 def values(mapping: Any, /) -> tuple[Any, ...]:
     """Return the values of a mapping, in the order of its keys."""
-    return tuple(_mapping(mapping, "values").values())
+    return tuple(_copied(mapping, "values").values())
 
 
 def put(of: Any, key: Any, value: Any, /) -> Any:
@@ -137,8 +158,9 @@ def put(of: Any, key: Any, value: Any, /) -> Any:
     if isinstance(of, tuple | list):
         element(of, key)  # says what is wrong with the index
         number = whole(key)
+        spend(len(of))
         return (*of[:number], value, *of[number + 1 :]) if number is not None else of
-    mapping = _mapping(of, "put")
+    mapping = _copied(of, "put")
     _within(len(mapping) + 1, "put")
     return Record({**mapping, _text(key, "put, as a key,"): value})
 
@@ -150,6 +172,7 @@ def without(of: Any, what: Any, /) -> Any:
     """
     if isinstance(of, Mapping):
         key = _text(what, "without, as a key,")
+        _copied(of, "without")
         return Record((name, value) for name, value in of.items() if name != key) if key in of else of
     items = _listed(of, "without")
     if type(what) is str or type(what) is Peer:
@@ -163,11 +186,15 @@ def excepting(of: Any, what: Any, /) -> Any:
         return without(of, what)
     if isinstance(of, Mapping):
         gone = {_text(key, "except, as a key,") for key in what}
+        _copied(of, "except")
+        spend(len(gone))
         return Record((name, value) for name, value in of.items() if name not in gone)
     items = _listed(of, "except")
+    _listed(what, "except")
     plain = {item for item in what if type(item) is str or type(item) is Peer}
     rest = [item for item in what if type(item) is not str and type(item) is not Peer]
     _within(len(items) * len(rest), "except")  # the only function whose work is a product
+    spend(len(items) * len(rest))
     return tuple(
         [
             item
@@ -184,7 +211,7 @@ def get(of: Any, key: Any, default: Any, /) -> Any:
         of = of.fields
     if isinstance(of, Mapping):
         return of.get(_text(key, "get, as a key,"), default)
-    items = _listed(of, "get")
+    items = of if isinstance(of, tuple | list) else _listed(of, "get")
     number = whole(key)
     if number is None:
         raise OperandError(f"a list is indexed by a whole number, not by {kind_of(key)}")
@@ -193,7 +220,11 @@ def get(of: Any, key: Any, default: Any, /) -> Any:
 
 def head(list: Any, count: Any, /) -> tuple[Any, ...]:  # noqa: A002
     """Return the first so many of a list, all if it has no more."""
-    return tuple(_listed(list, "head")[: _number(count, "head")])
+    number = _number(count, "head")
+    if isinstance(list, tuple):
+        spend(min(number, len(list)))
+        return list[:number]
+    return tuple(_listed(list, "head")[:number])
 
 
 def tail(list: Any, count: Any, /) -> tuple[Any, ...]:  # noqa: A002
@@ -244,25 +275,29 @@ def split(text: Any, by: Any, /) -> tuple[str, ...]:
     sign = _text(by, "split")
     if not sign:
         raise OperandError("split takes a text that is not empty to split by")
-    return tuple(_text(text, "split").split(sign))
+    parts = _long_text(text, "split").split(sign)
+    spend(len(parts))
+    return tuple(parts)
 
 
 def join(list: Any, by: Any, /) -> str:  # noqa: A002
     """Return the texts of a list in one, with another between them."""
     between = _text(by, "join")
     parts = [_text(item, "join") for item in _listed(list, "join")]
-    _within(sum(map(len, islice(parts, LENGTH_MAX))) + len(between) * len(parts), "join")
+    made = sum(map(len, islice(parts, LENGTH_MAX))) + len(between) * len(parts)
+    _within(made, "join")
+    spend(made // CHARACTERS)
     return between.join(parts)
 
 
 def lower(text: Any, /) -> str:
     """Return a text in small letters."""
-    return _text(text, "lower").lower()
+    return _long_text(text, "lower").lower()
 
 
 def upper(text: Any, /) -> str:
     """Return a text in capital letters."""
-    return _text(text, "upper").upper()
+    return _long_text(text, "upper").upper()
 
 
 # The functions that are in the language itself and need no session.

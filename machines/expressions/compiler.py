@@ -30,6 +30,7 @@ from machines.expressions.operations import (
 from machines.expressions.specializations import Evaluator, Guard, Part, constant
 from machines.expressions.unparse import is_boolean, show
 from machines.model import Attribute, Binary, Call, Constant, Expression, Item, Mapped, Name, Sequence, Unary
+from machines.work import WorkError
 
 __all__ = ["TOTAL", "EvaluationError", "Evaluator", "Scope", "compile", "compile_guard", "fixed", "typed_equal"]
 
@@ -185,7 +186,7 @@ def _folded(run: Evaluator, parts: list[Part]) -> Part:
     if all(part.known for part in parts):
         try:
             return constant(run([]))
-        except EvaluationError:
+        except (EvaluationError, WorkError):
             return Part(run)
     return Part(run)
 

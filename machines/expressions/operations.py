@@ -23,6 +23,7 @@ from typing import Any
 
 from machines.problems import near
 from machines.values import Peer, Range, Rate, Record
+from machines.work import CHARACTERS, SHORT, spend
 
 INTEGER_MAX = (1 << 63) - 1
 INTEGER_MIN = -(1 << 63)
@@ -73,6 +74,7 @@ def _equal(left: Any, right: Any, found: dict[tuple[int, int], tuple[Any, Any]])
     pair = id(left), id(right)
     if pair in found:
         return True
+    spend(len(left))
     if lists:
         equal = all(_equal(item, other, found) for item, other in zip(left, right, strict=True))
     else:
@@ -89,6 +91,8 @@ def contains(item: Any, container: Any) -> bool:
         OperandError: the container is none of these, or a text is asked for something that is no text.
     """
     if isinstance(container, _LISTS):
+        if len(container) > SHORT:
+            spend(len(container))
         if type(item) in UNMISTAKABLE:
             return item in container
         return any(typed_equal(item, other) for other in container)
@@ -98,6 +102,7 @@ def contains(item: Any, container: Any) -> bool:
     if isinstance(container, Mapping):
         return isinstance(item, str) and item in container
     if isinstance(container, str) and isinstance(item, str):
+        spend(len(container) // CHARACTERS)
         return item in container
     if isinstance(container, str):
         raise OperandError(f"{kind_of(item)} cannot be in a text")
@@ -188,6 +193,8 @@ def bounded(result: Any, left: Any, right: Any) -> Any:
 def _check_length(length: int, kind: str) -> None:
     if length > LENGTH_MAX:
         raise OperandError(f"the {kind} would be longer than {LENGTH_MAX}")
+    if length > SHORT:
+        spend(length if kind == "list" else length // CHARACTERS)
 
 
 # Kinds seen to be objects of rules, neither peer nor mapping: asking an abstract class each time costs 0.5 us.

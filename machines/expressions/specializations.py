@@ -13,6 +13,7 @@ from typing import Any
 
 from machines.expressions.operations import DIRECT, INTEGER_MAX, INTEGER_MIN, UNMISTAKABLE, typed_equal
 from machines.values import Peer, Range, Record
+from machines.work import SHORT
 
 Evaluator = Callable[[list[Any]], Any]
 Guard = Callable[[list[Any]], bool]
@@ -267,7 +268,7 @@ def membership(left: Part, right: Part, general: Callable[[Any, Any], bool]) -> 
 
     def member(slots: list[Any]) -> bool:
         a, b = first(slots), second(slots)
-        if type(b) is tuple and type(a) in UNMISTAKABLE:
+        if type(b) is tuple and len(b) <= SHORT and type(a) in UNMISTAKABLE:
             return a in b
         if type(b) is Range and type(a) is int:
             return b.low <= a <= b.high

@@ -21,6 +21,7 @@ from machines.messages.automata import Automaton
 from machines.values import Peer
 
 SHOWN_MAX = 60  # characters of a value in a Mismatch
+OUTLINED_MAX = 1000  # values that are looked at for it: a list of the same lists has as many as one likes
 SAMPLES_MAX = 24
 
 Take = Callable[[Any], Any]
@@ -62,7 +63,7 @@ def shown(value: Any) -> str:
     if isinstance(value, Peer):
         return "a peer"
     try:
-        text = json.dumps(_outline(value, 0), ensure_ascii=False)
+        text = json.dumps(_outline(value, 0, [OUTLINED_MAX]), ensure_ascii=False)
     except (TypeError, ValueError):
         text = f"a {type(value).__name__}"
     if not text.isprintable():  # A peer's text may not steer the terminal that shows it.
@@ -70,18 +71,21 @@ def shown(value: Any) -> str:
     return text if len(text) <= SHOWN_MAX else text[: SHOWN_MAX - 1] + "…"
 
 
-def _outline(value: Any, depth: int) -> Any:
+def _outline(value: Any, depth: int, left: list[int]) -> Any:
     """Return a part of a value that is large enough to show and small enough to be quick."""
-    if depth > 8:
+    left[0] -= 1
+    if depth > 8 or left[0] < 0:
         return "…"
     if isinstance(value, str):
         return value[:SHOWN_MAX]
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 256:
         return "a huge number"
     if isinstance(value, list | tuple):
-        return [_outline(item, depth + 1) for item in value[:SHOWN_MAX]]
+        return [_outline(item, depth + 1, left) for item in value[: min(SHOWN_MAX, left[0] + 1)]]
     if isinstance(value, Mapping):
-        return {key: _outline(item, depth + 1) for key, item in islice(value.items(), SHOWN_MAX)}
+        return {
+            key: _outline(item, depth + 1, left) for key, item in islice(value.items(), min(SHOWN_MAX, left[0] + 1))
+        }
     return value
 
 

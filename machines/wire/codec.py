@@ -25,6 +25,7 @@ from machines.model import CompositeFrame, Wire
 from machines.wire.composite_framing import Cut, packer
 from machines.wire.depth import is_deeper, outside_texts
 from machines.wire.framing import make_framer
+from machines.work import CHARACTERS, spend
 
 _ALL_ZEROS: Final = bytes.maketrans(b"123456789", b"0" * 9)
 _SURROGATE: Final = re.compile(rb"\\u[dD][89abAB]")
@@ -33,6 +34,7 @@ _SAFE_DIGITS_MAX: Final = 18
 # msgspec takes up to 10 us for a number with an exponent, Python 0.4 us, but for others it is the faster one.
 _EXPONENTS_MAX: Final = 4
 _EXPONENTS_BYTES_MIN: Final = 64  # what is shorter has too few of them to look for
+_LONG_BYTES: Final = 4096  # of a message of ours that is counted as work: see `machines.work`
 
 
 class Malformed(ValueError):  # noqa: N818 - the word that specs use for it
@@ -171,14 +173,17 @@ def _encode_json(value: Any) -> bytes:
 def _line_packer(bytes_max: int) -> Callable[[Any], bytes]:
     """Return what encodes and adds the newline that the framers ``json`` and ``lines`` write: one call, not three."""
     framed_max = bytes_max + 1
+    long = min(framed_max, _LONG_BYTES)
 
     def pack_line(value: Any) -> bytes:
         try:
             framed = _encode(value) + b"\n"
         except UnicodeEncodeError:
             return _encode_json(value)  # which says what is wrong
-        if len(framed) > framed_max:
-            raise _too_long(len(framed) - 1, bytes_max)
+        if len(framed) > long:
+            spend(len(framed) // CHARACTERS)
+            if len(framed) > framed_max:
+                raise _too_long(len(framed) - 1, bytes_max)
         return framed
 
     return pack_line
@@ -189,6 +194,7 @@ def _bounded(pack: Callable[[Any], bytes], bytes_max: int, besides: int) -> Call
 
     def packed(value: Any) -> bytes:
         framed = pack(value)
+        spend(len(framed) // CHARACTERS)
         if len(framed) > bytes_max + besides:
             raise _too_long(len(framed) - besides, bytes_max)
         return framed
