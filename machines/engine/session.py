@@ -237,8 +237,7 @@ class Session(Interpreter):
     def _begin(self, now: float) -> None:
         self.transitions = []
         self.event_mark = 0
-        self.steps = 0
-        self.failures = 0
+        self.steps = self.failures = 0
         METER.left = self.program.work_max
         if now > self.now:
             self.now = now
@@ -313,8 +312,7 @@ class Session(Interpreter):
         """
         self.event_mark = len(self.effects)
         if fresh:
-            self.steps = 0
-            self.failures = 0
+            self.steps = self.failures = 0
             METER.left = self.program.work_max
 
     def _new_seat(self, role: str, *, accepted: bool) -> PeerState:
