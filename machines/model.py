@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from machines.limits import Early as Early
+from machines.limits import Wire as Wire
 from machines.problems import Place
-from machines.work import WORK_MAX
 
 # -- expressions -----------------------------------------------------------------------------------------------------
 
@@ -446,8 +447,6 @@ class Handlers:
 
 # -- states, machines, roles -----------------------------------------------------------------------------------------
 
-Early = Literal["keep", "fault", "ignore"]
-
 
 @dataclass(frozen=True, slots=True)
 class Each:
@@ -549,24 +548,6 @@ class Setting:
     value: Any
     kind: Literal["duration", "range", "rate", "int", "number", "bool", "text"]
     place: Place
-
-
-@dataclass(frozen=True, slots=True)
-class Wire:
-    """How messages cross the wire, and what a peer may cost. Every limit can be set under ``wire``."""
-
-    framing: Literal["json", "lines", "text", "length"] = "json"
-    early: Early = "keep"
-    message_bytes_max: int = 1 << 20  # 1 MiB; the largest message of the shipped protocols is under 64 KiB.
-    depth_max: int = 64
-    digits_max: int = 19  # of a number's integer part: what 64 bits can hold
-    inbox_messages_max: int = 64  # messages waiting for one peer to be awaited; a full inbox stops its reading
-    inbox_bytes_max: int = 1 << 20
-    connections_max: int = 256  # open at once, seated or not
-    started_max: int = 256  # machines started and not ended, in one session
-    parts_max: int = 4096  # of one message made of parts
-    work_max: int = WORK_MAX  # elements that one event may go through
-    line_end: Literal["lf", "crlf"] = "lf"  # what is written; both are read
 
 
 @dataclass(frozen=True, slots=True)
