@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from diagrams.documents.builder import FRAMINGS
+from diagrams.documents.wire_words import FRAMINGS
 from diagrams.rendering.labels import distinct, stem
 from machines.messages.bodies import compile_message
 from machines.model import Message, Spec

@@ -17,12 +17,13 @@ from markdown_it import MarkdownIt
 from pydantic_asyncapi.v3 import AsyncAPI
 
 from diagrams.catalogue import album
-from diagrams.documents.builder import LIMITS, document, example_of
+from diagrams.documents.builder import document, example_of
 from diagrams.documents.embed import FillError, filled
 from diagrams.documents.html import page, without_pictures
 from diagrams.documents.index import index
 from diagrams.documents.markdown import code, markdown, text
 from diagrams.documents.schemas import asyncapi, json_schema
+from diagrams.documents.wire_words import LIMITS
 from diagrams.rendering.labels import visible
 from machines.loader import load, load_text, shipped
 from machines.messages.bodies import compile_message
