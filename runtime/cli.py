@@ -36,6 +36,7 @@ _COMMANDS = {
     "new": ("runtime.commands.new:new", "Write a small protocol that works, to be changed."),
     "try": ("runtime.commands.try_:try_", "Play all roles of a spec by hand, and see where they stand."),
     "play": ("runtime.commands.play:play", "Play a whole game: server and clients on loopback TCP, in one process."),
+    "simulate": ("runtime.commands.simulate:simulate", "Play many whole games in memory, a line of JSON each."),
     "serve": ("runtime.commands.serve:serve", "Run a role that listens, until its protocol ends."),
     "join": ("runtime.commands.join:join", "Run a role that connects, with a player who decides."),
     "proxy": ("runtime.commands.proxy:proxy", "Stand between two programs, and say who deviates from the spec first."),
@@ -54,7 +55,7 @@ _COMMANDS = {
 
 # Those that run the code of players and rules, which may print.
 _RUNS_OTHERS = frozenset(
-    {"play", "serve", "join", "check", "show", "replay", "rules", "diff", "try", "studio", "proxy"}
+    {"play", "simulate", "serve", "join", "check", "show", "replay", "rules", "diff", "try", "studio", "proxy"}
 )
 _HELP_WORDS = frozenset({"--help", "-h", "--version"})
 

@@ -30,7 +30,7 @@ from machines.parser.settings import apply_settings
 from machines.values import Range
 from runtime.commands.exit_codes import CommandError
 from runtime.players.registry import check_kind, default_kind
-from runtime.sessions.match import around, connections
+from runtime.sessions.topology import around, connections
 
 PERSON_SECONDS = 300.0
 PLAYERS_MAX = 100  # In one process; each has its own connections, tasks and thread.

@@ -35,6 +35,17 @@ Answers = Annotated[
         negative=(),
     ),
 ]
+Kinds = Annotated[
+    list[str],
+    Parameter(
+        name=["--player"],
+        negative=(),
+        help="Who decides for a player: a kind that accord show SPEC lists, exec:COMMAND, python:MODULE:CLASS or "
+        "human. May be given again, for one player after another; the rest are of the game's own choice.",
+    ),
+]
+Players = Annotated[int | None, Parameter(help="How many play; as few as the game allows if left out.")]
+PlayersRole = Annotated[str | None, Parameter(name="--role", help="The players' role, if several connect.")]
 Role = Annotated[str | None, Parameter(help="The role to run; the first that fits if left out.")]
 To = Annotated[
     list[str],

@@ -6,16 +6,15 @@ from contextlib import nullcontext
 from functools import partial
 from logging import LogRecord
 from math import isfinite
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from machines.loader import load, rules_modules
-from machines.values import plain
 from runtime.commands.backends import journal as opened_journal
 from runtime.commands.backends import journal_path, run
 from runtime.commands.exit_codes import FAILED, OK, CommandError
-from runtime.commands.match_setup import MatchSetup, cast
+from runtime.commands.match_setup import cast
 from runtime.commands.options import (
     Answers,
     BackendOption,
@@ -23,9 +22,12 @@ from runtime.commands.options import (
     JournalLimit,
     JournalPath,
     Json,
+    Kinds,
     Level,
     LogJson,
     NoJournal,
+    Players,
+    PlayersRole,
     Rules,
     Seed,
     Settings,
@@ -36,34 +38,24 @@ from runtime.commands.options import (
 )
 from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.progress import Progress
-from runtime.commands.results import result_lines
+from runtime.commands.results import game_facts, game_lines
 from runtime.journal import LIMIT_MIB, Journal
 from runtime.losses import EVIDENCE_SHOWN
 from runtime.players.scripted import answers_of
 from runtime.players.seeds import derived_seed
-from runtime.sessions.match import GameResult, Outcome, Participant
+from runtime.sessions.game_result import GameResult, Participant
 from runtime.sessions.match import play as play_game
-
-Kinds = Annotated[
-    list[str],
-    Parameter(
-        name=["--player"],
-        negative=(),
-        help="Who decides for a player: a kind that accord show SPEC lists, exec:COMMAND, python:MODULE:CLASS or "
-        "human. May be given again, for one player after another; the rest are of the game's own choice.",
-    ),
-]
 
 
 def play(
     spec: SpecName,
     /,
     *,
-    players: Annotated[int | None, Parameter(help="How many play; as few as the game allows if left out.")] = None,
+    players: Players = None,
     player: Kinds = [],  # noqa: B006 (cyclopts makes a new list)
     answer: Answers = [],  # noqa: B006
     seed: Seed = None,
-    role: Annotated[str | None, Parameter(help="The players' role, if several connect.")] = None,
+    role: PlayersRole = None,
     settings: Settings = [],  # noqa: B006
     rules: Rules = [],  # noqa: B006
     backend: BackendOption = "asyncio",
@@ -136,9 +128,9 @@ def play(
         result = run(partial(game, book), backend)
     ends = [result.ended] if result.ended is not None else [*result.sessions.values()]
     if json:
-        put_json(_facts(chosen, result, number, journal_path(book), backend, evidence))
+        put_json(game_facts(chosen.spec, result, number, evidence, journal=journal_path(book), backend=backend))
     else:
-        for line in _lines(chosen, result, evidence):
+        for line in game_lines(chosen, result, evidence):
             put(line)
         told = f"seed {number}, {result.seconds:.2f} s"
         note(told if book is None else f"{told}, journal {book.path}")
@@ -148,47 +140,3 @@ def play(
 def _is_in_result(record: LogRecord) -> bool:
     """Tell whether a record says how a session fared; that its journal failed is told nowhere else."""
     return record.name == "accord.session" and "the journal failed" not in record.getMessage()
-
-
-def _facts(
-    chosen: MatchSetup, result: GameResult, seed: int, journal: str | None, backend: str, evidence: int
-) -> dict[str, Any]:
-    ended = result.ended
-    return {
-        "spec": chosen.spec.protocol,
-        "result": plain(ended.value) if ended is not None else None,
-        "failed": ended.failed if ended is not None else None,
-        "sessions": {
-            name: {"result": plain(ended.value), "failed": ended.failed} for name, ended in result.sessions.items()
-        },
-        "seed": seed,
-        "journal": journal,
-        "backend": backend,
-        "seconds": round(result.seconds, 3),
-        "players": [_player(outcome) for outcome in result.players],
-        **result.losses.facts(evidence),
-    }
-
-
-def _player(outcome: Outcome) -> dict[str, Any]:
-    return {"name": outcome.name, "kind": outcome.kind, "result": plain(outcome.value), "failed": outcome.failed}
-
-
-def _lines(chosen: MatchSetup, result: GameResult, evidence: int) -> list[str]:
-    kinds = ", ".join(f"{outcome.name} ({outcome.kind})" for outcome in result.players)
-    lines = [f"{chosen.spec.protocol}: {kinds}"]
-    if result.ended is not None:
-        lines += result_lines(chosen.spec, result.ended)
-    elif not result.sessions:
-        lines.append(f"{chosen.server} goes on for ever: it was stopped once all players had ended")
-    for name, ended in result.sessions.items():
-        lines += [f"{name}: {line}" for line in result_lines(chosen.spec, ended)]
-    lines += [f"{outcome.name} failed: {_why(outcome.failed)}" for outcome in result.players if outcome.failed]
-    return [*lines, *result.losses.lines(evidence)]
-
-
-def _why(failed: str) -> str:
-    """Return why a player's own session failed, as short as a line of a result should be; ``--json`` has it whole."""
-    _, _, answerless = failed.partition(" has no answer to ")
-    reason = answerless.partition(": ")[2] or failed
-    return reason.removeprefix("the player failed: ").partition("; the connection is closed, so")[0]

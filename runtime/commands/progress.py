@@ -22,7 +22,7 @@ from machines.wire.codec import Codec, Malformed
 from machines.wire.framing import make_framer
 from runtime.commands.output import note
 from runtime.players.companions import companions
-from runtime.sessions.match import Participant
+from runtime.sessions.game_result import Participant
 from runtime.terminal_text import escape_control_characters
 
 if TYPE_CHECKING:

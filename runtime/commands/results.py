@@ -1,6 +1,8 @@
-"""How a session's end is told to a person."""
+"""How the end of a session, and of a game, is told to people and to programs."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -8,6 +10,10 @@ from machines.effects import Ended
 from machines.model import Spec
 from machines.values import plain
 from runtime.players.companions import companions
+from runtime.sessions.game_result import GameResult, PlayerResult
+
+if TYPE_CHECKING:
+    from runtime.commands.match_setup import MatchSetup
 
 
 def result_lines(spec: Spec, ended: Ended) -> list[str]:
@@ -20,3 +26,49 @@ def result_lines(spec: Spec, ended: Ended) -> list[str]:
             lines: list[str] = list(told(ended.value))
             return lines
     return [f"result: {msgspec.json.encode(plain(ended.value)).decode()}"]
+
+
+def game_facts(
+    spec: Spec, result: GameResult, seed: int, evidence: int, *, journal: str | None, backend: str
+) -> dict[str, Any]:
+    """Return a game for a program to read; ``evidence`` is how many bytes are shown of what was a fault."""
+    ended = result.ended
+    return {
+        "spec": spec.protocol,
+        "result": plain(ended.value) if ended is not None else None,
+        "failed": ended.failed if ended is not None else None,
+        "sessions": {
+            name: {"result": plain(ended.value), "failed": ended.failed} for name, ended in result.sessions.items()
+        },
+        "seed": seed,
+        "journal": journal,
+        "backend": backend,
+        "seconds": round(result.seconds, 3),
+        "players": [_player(outcome) for outcome in result.players],
+        **result.losses.facts(evidence),
+    }
+
+
+def _player(outcome: PlayerResult) -> dict[str, Any]:
+    return {"name": outcome.name, "kind": outcome.kind, "result": plain(outcome.value), "failed": outcome.failed}
+
+
+def game_lines(chosen: MatchSetup, result: GameResult, evidence: int) -> list[str]:
+    """Return a game for people."""
+    kinds = ", ".join(f"{outcome.name} ({outcome.kind})" for outcome in result.players)
+    lines = [f"{chosen.spec.protocol}: {kinds}"]
+    if result.ended is not None:
+        lines += result_lines(chosen.spec, result.ended)
+    elif not result.sessions:
+        lines.append(f"{chosen.server} goes on for ever: it was stopped once all players had ended")
+    for name, ended in result.sessions.items():
+        lines += [f"{name}: {line}" for line in result_lines(chosen.spec, ended)]
+    lines += [f"{outcome.name} failed: {_why(outcome.failed)}" for outcome in result.players if outcome.failed]
+    return [*lines, *result.losses.lines(evidence)]
+
+
+def _why(failed: str) -> str:
+    """Return why a player's own session failed, as short as a line of a result should be; ``--json`` has it whole."""
+    _, _, answerless = failed.partition(" has no answer to ")
+    reason = answerless.partition(": ")[2] or failed
+    return reason.removeprefix("the player failed: ").partition("; the connection is closed, so")[0]

@@ -6,7 +6,9 @@ Here are the interface and its errors; `runtime.players.registry` knows the kind
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
+
+import anyio
 
 Arguments = tuple[tuple[str, Any], ...]
 
@@ -28,6 +30,9 @@ class DecisionError(Exception):
         self.said = said
 
 
+NEVER: Final = ...  # what is said instead of an answer by who will never answer this question
+
+
 class Player(Protocol):
     """Who decides for a client."""
 
@@ -47,6 +52,49 @@ class Player(Protocol):
     def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Take note of a message the client received; ``fields`` by name. Returns at once."""
         ...
+
+
+class PromptPlayer(Protocol):
+    """Who decides at once, without an event loop: the kinds that play in memory."""
+
+    def decide_now(self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None) -> Any:
+        """Return an answer, see `Player.decide`; NEVER for none, ever.
+
+        Raises:
+            DecisionError: there is no answer.
+        """
+        ...
+
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
+        """See `Player.heard`."""
+        ...
+
+    def say_farewell_now(self) -> None:
+        """Take note that the game is over: the last news are taken in."""
+        ...
+
+
+class GenericPlayer:
+    """One that decides at once in an event loop as well, takes note of nothing, and leaves without a word."""
+
+    async def decide(
+        self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
+    ) -> Any:
+        """See `Player.decide`."""
+        answer = self.decide_now(question, arguments, messages, seconds)
+        if answer is NEVER:
+            await anyio.sleep_forever()
+        return answer
+
+    def decide_now(self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None) -> Any:
+        """See `PromptPlayer.decide_now`; never answers."""
+        return NEVER
+
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
+        """Nothing is noted."""
+
+    def say_farewell_now(self) -> None:
+        """Nothing is noted."""
 
 
 # -- misdeeds: answers that the host carries out on the connection instead of handing them to the session -------------

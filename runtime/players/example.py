@@ -6,19 +6,17 @@ from typing import Any
 
 from machines.messages.bodies import MessageCodec, compile_message
 from machines.model import Spec
-from runtime.players.base import Arguments
+from runtime.players.base import Arguments, GenericPlayer
 
 
-class ExamplePlayer:
+class ExamplePlayer(GenericPlayer):
     """Answers with an example of the first message that may answer; a game's rules may well refuse it."""
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
         self._shapes: dict[str, MessageCodec] = {}
 
-    async def decide(
-        self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
-    ) -> Any:
+    def decide_now(self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None) -> Any:
         """Return the example of the first of ``messages``; a field named like an argument takes that value."""
         name = messages[0]
         if name not in self._shapes:
@@ -28,6 +26,3 @@ class ExamplePlayer:
         assert read is not None, f"the example of {name} does not fit {name}"
         given = dict(arguments)
         return name, {field: given.get(field, value) for field, value in zip(shape.fields, read, strict=True)}
-
-    def heard(self, message: str, fields: dict[str, Any]) -> None:
-        """Nothing is noted."""

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-import anyio
-
 from machines.model import FrameBytes, FrameLine, FramePart, FrameRepeat, FrameUntil, Spec
 from machines.wire.composite_framing import opens_with_pattern
-from runtime.players.base import Arguments, EndlessAnswer, RawAnswer, Vanish
+from runtime.players.base import Arguments, EndlessAnswer, GenericPlayer, RawAnswer, Vanish
 
 # Neither JSON nor, for framings that cut by lines, more than one message. The length framing reads the first four bytes
 # as a size of half a gigabyte.
@@ -24,42 +22,28 @@ MISDEEDS: Final[Mapping[str, EndlessAnswer | Vanish]] = {
 }
 
 
-class SilentPlayer:
+class SilentPlayer(GenericPlayer):
     """Never answers."""
 
-    async def decide(
-        self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
-    ) -> Any:
-        """Wait until cancelled."""
-        await anyio.sleep_forever()
 
-    def heard(self, message: str, fields: dict[str, Any]) -> None:
-        """Nothing is noted."""
-
-
-class FaultyPlayer:
+class FaultyPlayer(GenericPlayer):
     """Answers every question with the same misdeed."""
 
     def __init__(self, misdeed: EndlessAnswer | Vanish) -> None:
         self.misdeed = misdeed
 
-    async def decide(
-        self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
-    ) -> Any:
+    def decide_now(self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None) -> Any:
         """Return the misdeed."""
         return self.misdeed
 
-    def heard(self, message: str, fields: dict[str, Any]) -> None:
-        """Nothing is noted."""
 
-
-class MalformedPlayer:
+class MalformedPlayer(GenericPlayer):
     """Answers every question with what no message is like: no JSON, or where messages are lines of text, no UTF-8."""
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
 
-    async def decide(
+    def decide_now(
         self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
     ) -> RawAnswer:
         """Return the bytes; whole, where a frame is expected, so that nobody waits for the rest of it."""
@@ -70,9 +54,6 @@ class MalformedPlayer:
         frames = (self._spec.frames[name] for name in messages if name in self._spec.frames)
         whole = next((frame for frame in frames if not opens_with_pattern(frame)), None)
         return RawAnswer(NO_TEXT + end if whole is None else b"".join(garbled(whole, end)))
-
-    def heard(self, message: str, fields: dict[str, object]) -> None:
-        """Nothing is noted."""
 
 
 def garbled(parts: Iterable[FramePart], end: bytes) -> list[bytes]:

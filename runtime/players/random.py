@@ -28,6 +28,7 @@ from machines.model import (
     Type,
     Union,
 )
+from runtime.players.base import Arguments, GenericPlayer
 
 ITEMS_MORE_MAX = 4  # Than a list's least length, where it may have any; a few are enough to look at.
 INT_MAX = 9  # Of an int without a range: in small protocols those count or are places.
@@ -35,7 +36,7 @@ TEXTS_MAX = 24  # Samples of a text among which one is chosen.
 TRIES = 20  # A text may hold what ends it in its message; then other values are drawn.
 
 
-class RandomPlayer:
+class RandomPlayer(GenericPlayer):
     """Answers with any of the messages that may answer, and any values that fit its fields.
 
     A field named like an argument of the question takes that value every other time, if it fits: what a player is told
@@ -47,14 +48,9 @@ class RandomPlayer:
         self._chance = Random(f"random {seed}")
         self._shapes: dict[str, MessageCodec] = {}
 
-    async def decide(
-        self, question: str, arguments: tuple[tuple[str, Any], ...], messages: tuple[str, ...], seconds: float | None
-    ) -> Any:
+    def decide_now(self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None) -> Any:
         """Return ``(message, {field: value})``; the message's example if nothing else can be written."""
         return self.drawn(self._chance.choice(messages), dict(arguments))
-
-    def heard(self, message: str, fields: dict[str, Any]) -> None:
-        """Nothing is noted."""
 
     def drawn(self, name: str, given: Mapping[str, Any]) -> Any:
         """Return an answer with a message; its fields may take values that are ``given`` by their names."""

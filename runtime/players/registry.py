@@ -18,13 +18,13 @@ from contextlib import asynccontextmanager
 from machines.model import Spec
 from machines.problems import near
 from runtime.import_path import add_working_folder
-from runtime.players.base import Player, UnknownPlayerError
+from runtime.players.base import GenericPlayer, Player, PromptPlayer, UnknownPlayerError
 from runtime.players.companions import companions
 from runtime.players.example import ExamplePlayer
 from runtime.players.faulty import MISDEEDS, FaultyPlayer, MalformedPlayer, SilentPlayer
 from runtime.players.program import open_program, program_words
 from runtime.players.random import RandomPlayer
-from runtime.players.strategy import StrategyPlayer, error_text
+from runtime.players.strategy import Strategy, StrategyPlayer, error_text
 from runtime.players.terminal import Terminal, TerminalPlayer, own_terminal
 
 _GENERIC: Mapping[str, str] = {
@@ -78,18 +78,41 @@ async def open_player(
     if make is None:
         yield _generic(kind, spec, seed)
         return
-    try:
-        strategy = make(name, seed)
-    except BaseException as error:  # an exit in there is the player's, and nothing is awaited that can be cancelled
-        raise UnknownPlayerError(f"player {kind!r} could not be made with (name, seed): {error_text(error)}") from error
-    player = StrategyPlayer(strategy, kind)
+    player = StrategyPlayer(_made(make, kind, name, seed), kind)
     try:
         yield player
     finally:
         await player.say_farewell()
 
 
-def _generic(kind: str, spec: Spec, seed: int) -> Player:
+def prompt_player(kind: str, *, spec: Spec, name: str, seed: int) -> PromptPlayer:
+    """Make a player that decides at once, without an event loop.
+
+    Raises:
+        UnknownPlayerError: as for `open_player`, or players of that kind do not decide at once.
+    """
+    check_prompt(kind)
+    make = _maker(kind, spec)
+    return _generic(kind, spec, seed) if make is None else Strategy(_made(make, kind, name, seed), kind)
+
+
+def check_prompt(kind: str) -> None:
+    """Raise UnknownPlayerError if players of a kind do not decide at once, so cannot play in memory."""
+    if kind == "human" or kind.startswith("exec:"):
+        who = "a person" if kind == "human" else f"the program of {kind!r}"
+        raise UnknownPlayerError(
+            f"{who} cannot play in memory, where all is decided at once: accord play has them over TCP"
+        )
+
+
+def _made(make: Callable[[str, int], object], kind: str, name: str, seed: int) -> object:
+    try:
+        return make(name, seed)
+    except BaseException as error:  # an exit in there is the player's, and nothing is awaited that can be cancelled
+        raise UnknownPlayerError(f"player {kind!r} could not be made with (name, seed): {error_text(error)}") from error
+
+
+def _generic(kind: str, spec: Spec, seed: int) -> GenericPlayer:
     match kind:
         case "silent":
             return SilentPlayer()

@@ -1,10 +1,10 @@
 """A player that is a strategy: a class of a spec's game, or of one's own.
 
 A strategy is a class made with ``(name, seed)``. It has a method for each question, called with the question's values
-in order, in a worker thread; it returns ``(message, {field: value})`` or the message's JSON body. If it has a method
-``heard(message, fields)``, it is told every message the client received, in order, never beside a question. If it has a
-method ``late()``, a clock stands in that place during each question: it says when to decide with what is known by then.
-One that returns ``...`` never answers that question.
+in order, in a worker thread, or at once where a game is played in memory; it returns ``(message, {field: value})`` or
+the message's JSON body. If it has a method ``heard(message, fields)``, it is told every message the client received, in
+order, never beside a question. If it has a method ``late()``, a clock stands in that place during each question: it
+says when to decide with what is known by then. One that returns ``...`` never answers that question.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
 import anyio.to_thread
 
-from runtime.players.base import Arguments, DecisionError
+from runtime.players.base import NEVER, Arguments, DecisionError
 
 log = logging.getLogger("accord.players")
 
@@ -44,92 +45,152 @@ class _Clock:
         self._until = 0.0
 
 
-class StrategyPlayer:
-    """Runs a strategy's methods in a worker thread, one at a time."""
+class Strategy:
+    """Asks an object's methods in the thread it is called in, one at a time; keeps the news for it until then."""
 
-    def __init__(self, strategy: object, kind: str) -> None:
-        self._strategy = strategy
-        self._kind = kind
+    def __init__(self, own: object, kind: str) -> None:
+        self.own = own
+        self.kind = kind
         self._news: deque[tuple[str, dict[str, Any]]] = deque()
-        self._wants_news = callable(getattr(strategy, "heard", None))
-        self._wants_clock = callable(getattr(strategy, "late", None))
+        self._wants_news = callable(getattr(own, "heard", None))
+        self._wants_clock = callable(getattr(own, "late", None))
         # A call that was given up on still runs in its thread; the next one waits for it, so that a strategy never
         # has to think of threads.
         self._turn = threading.Lock()
 
-    async def decide(
-        self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
-    ) -> Any:
-        """Return what the strategy's method for the question returns; see `Player.decide`."""
-        method = None if question.startswith("_") else getattr(self._strategy, question, None)
-        if not callable(method):
-            raise DecisionError(f"player {self._kind!r} has no method {question!r} to answer that question with")
-        news, clock = self._take_news(), _Clock(seconds)
-        values = [value for _, value in arguments]
-        try:
-            answer = await self._in_thread(self._catch_up_and_call, news, clock, method, values)
-        except Exception as error:
-            cause = error.__cause__ if isinstance(error, _StrayedError) else error
-            log.debug("player %s raised in %s", self._kind, question, exc_info=cause)
-            kind = "exit" if isinstance(cause, SystemExit) else "crash"
-            text = f"player {self._kind!r} raised in {question}: {error_text(cause or error)}"
-            raise DecisionError(text, kind) from cause
-        finally:
-            clock.stop()
-        if clock.rang:
-            log.info("player %s was told to decide: of %g s for %s most were gone", self._kind, seconds, question)
-        if answer is ...:
-            log.info("player %s does not answer %s, ever", self._kind, question)
-            await anyio.sleep_forever()
-        return answer
-
     def heard(self, message: str, fields: dict[str, Any]) -> None:
-        """Keep the news for the strategy's next call."""
+        """Keep the news for the next call."""
         if self._wants_news:
             self._news.append((message, fields))
 
-    async def say_farewell(self) -> None:
-        """Hand over the news that no question followed; not for longer than FAREWELL_SECONDS_MAX."""
-        news = self._take_news()
-        if not news:
-            return
-        with anyio.move_on_after(FAREWELL_SECONDS_MAX, shield=True):
-            try:
-                await self._in_thread(self._catch_up, news)
-            except Exception as error:
-                cause = error.__cause__ if isinstance(error, _StrayedError) else error
-                log.warning("player %s raised in heard: %s", self._kind, error_text(cause or error))
+    def question(self, question: str, arguments: Arguments, seconds: float | None) -> StrategyQuestion:
+        """Return a question that is ready to be put; the news so far are told before it.
 
-    def _take_news(self) -> list[tuple[str, dict[str, Any]]]:
+        Raises:
+            DecisionError: no method is called so.
+        """
+        method = None if question.startswith("_") else getattr(self.own, question, None)
+        if not callable(method):
+            raise DecisionError(f"player {self.kind!r} has no method {question!r} to answer that question with")
+        return StrategyQuestion(self, method, [value for _, value in arguments], self.take_news(), _Clock(seconds))
+
+    def decide_now(self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None) -> Any:
+        """See `PromptPlayer.decide_now`. Thinking takes none of the game's time, however long it is."""
+        asked = self.question(question, arguments, seconds)
+        try:
+            return asked.put()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            raise self.failure(question, error) from error
+
+    def say_farewell_now(self) -> None:
+        """Hand over the news that no question followed."""
+        try:
+            self.tell(self.take_news())
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            log.warning("player %s raised in heard: %s", self.kind, error_text(error))
+
+    def take_news(self) -> list[tuple[str, dict[str, Any]]]:
+        """Return the news that were not told yet; they count as told."""
         news = list(self._news)
         self._news.clear()
         return news
 
-    async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return await anyio.to_thread.run_sync(_contained, function, *arguments, abandon_on_cancel=True)
-
-    def _catch_up(self, news: list[tuple[str, dict[str, Any]]]) -> None:
+    def tell(self, news: list[tuple[str, dict[str, Any]]]) -> None:
+        """Tell it news."""
         with self._turn:
             for message, fields in news:
-                self._strategy.heard(message, fields)  # type: ignore[attr-defined]
+                self.own.heard(message, fields)  # type: ignore[attr-defined]
 
-    def _catch_up_and_call(
-        self, news: list[tuple[str, dict[str, Any]]], clock: _Clock, method: Callable[..., Any], values: list[Any]
-    ) -> Any:
+    def put(self, method: Callable[..., Any], values: list[Any], clock: _Clock) -> Any:
+        """Return what a method returns."""
         with self._turn:
             if self._wants_clock:
-                self._strategy.late = clock  # type: ignore[attr-defined]
-            for message, fields in news:
-                self._strategy.heard(message, fields)  # type: ignore[attr-defined]
+                self.own.late = clock  # type: ignore[attr-defined]
             answer = method(*values)
         if inspect.iscoroutine(answer):
             answer.close()
             raise TypeError("an async method does not answer, it needs a plain one")
         return answer
 
+    def failure(self, question: str, error: BaseException) -> DecisionError:
+        """Return what is told of an error that a method raised."""
+        log.debug("player %s raised in %s", self.kind, question, exc_info=error)
+        kind = "exit" if isinstance(error, SystemExit) else "crash"
+        return DecisionError(f"player {self.kind!r} raised in {question}: {error_text(error)}", kind)
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyQuestion:
+    """A question that is ready to be put, in whatever thread."""
+
+    strategy: Strategy
+    method: Callable[..., Any]
+    values: list[Any]
+    news: list[tuple[str, dict[str, Any]]]
+    clock: _Clock
+
+    def put(self) -> Any:
+        """Return the answer; whatever the strategy raises is raised."""
+        if self.news:
+            self.strategy.tell(self.news)
+        return self.strategy.put(self.method, self.values, self.clock)
+
+
+class StrategyPlayer:
+    """Asks a strategy in a worker thread."""
+
+    def __init__(self, strategy: object, kind: str) -> None:
+        self._strategy = Strategy(strategy, kind)
+
+    async def decide(
+        self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
+    ) -> Any:
+        """Return what the strategy's method for the question returns; see `Player.decide`."""
+        asked, kind = self._strategy.question(question, arguments, seconds), self._strategy.kind
+        try:
+            answer = await self._in_thread(asked.put)
+        except Exception as error:
+            cause = _cause(error)
+            raise self._strategy.failure(question, cause) from cause
+        finally:
+            asked.clock.stop()
+        if asked.clock.rang:
+            log.info("player %s was told to decide: of %g s for %s most were gone", kind, seconds, question)
+        if answer is NEVER:
+            log.info("player %s does not answer %s, ever", kind, question)
+            await anyio.sleep_forever()
+        return answer
+
+    def heard(self, message: str, fields: dict[str, Any]) -> None:
+        """Keep the news for the strategy's next call."""
+        self._strategy.heard(message, fields)
+
+    async def say_farewell(self) -> None:
+        """Hand over the news that no question followed; not for longer than FAREWELL_SECONDS_MAX."""
+        news = self._strategy.take_news()
+        if not news:
+            return
+        with anyio.move_on_after(FAREWELL_SECONDS_MAX, shield=True):
+            try:
+                await self._in_thread(self._strategy.tell, news)
+            except Exception as error:
+                log.warning("player %s raised in heard: %s", self._strategy.kind, error_text(_cause(error)))
+
+    async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return await anyio.to_thread.run_sync(_contained, function, *arguments, abandon_on_cancel=True)
+
 
 class _StrayedError(Exception):
     """A strategy raised what is not for the event loop to see: an exit, an interrupt. Its cause is that."""
+
+
+def _cause(error: Exception) -> BaseException:
+    """Return what a strategy raised."""
+    return error.__cause__ or error if isinstance(error, _StrayedError) else error
 
 
 def _contained(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -21,8 +20,7 @@ import msgspec
 from anyio.abc import TaskGroup
 
 from machines.effects import Effect, Ended, Violation
-from machines.engine.call_stack import CallFrame
-from machines.engine.session import Program, Session
+from machines.engine.session import Program
 from machines.model import Spec
 from runtime.losses import Loss, Losses, last_lines
 from runtime.network.transport import NetworkError
@@ -32,9 +30,11 @@ from runtime.players.scripted import GivenAnswers
 from runtime.players.seeds import derived_seed
 from runtime.sessions.client import Address, join
 from runtime.sessions.driver import JournalWriter
+from runtime.sessions.game_result import GameResult, Participant, PlayerResult, explained
 from runtime.sessions.notifying_session import NotifyingSession
 from runtime.sessions.server import serve
 from runtime.sessions.stall_report import tell_of_waits
+from runtime.sessions.topology import around, connections, signing_up
 
 if TYPE_CHECKING:
     from runtime.players.terminal import Terminal
@@ -43,40 +43,6 @@ log = logging.getLogger("accord.arena")
 
 HOST = "127.0.0.1"
 CLIENTS_SECONDS = 5.0  # How long the players may take to end once the game is over.
-
-
-@dataclass(frozen=True, slots=True)
-class Participant:
-    """A player in a game: ``kind`` as for `runtime.players.registry.open_player`, ``seed`` derived from the game's."""
-
-    name: str
-    kind: str
-    seed: int
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a player: what its ``main`` returned, or why it failed (None if it did not)."""
-
-    name: str
-    kind: str
-    value: Any
-    failed: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class GameResult:
-    """How a game ended; ``seconds`` is how long it took.
-
-    ``ended`` is None where no one session is the game; then ``sessions`` has how each player's ended, by name.
-    ``losses`` are the violations of players, in the order in which they were decided.
-    """
-
-    ended: Ended | None
-    players: tuple[Outcome, ...]
-    seconds: float
-    sessions: Mapping[str, Ended] = field(default_factory=dict)
-    losses: Losses = field(default_factory=Losses)
 
 
 class Paced:
@@ -130,50 +96,6 @@ def _as_peer(index: int, observe: Callable[[Effect], None]) -> Callable[[Effect]
     return look
 
 
-def signing_up(session: Session) -> int:
-    """Return how many connections are signing up at this moment."""
-
-    def below(frame: CallFrame) -> Iterator[CallFrame]:
-        yield frame
-        for child in frame.children():
-            yield from below(child)
-
-    if session.root is None or session.ended is not None:
-        return 0
-    return sum(
-        (len(frame.accepting.pending) if frame.accepting is not None else 0) + len(frame.parked or ())
-        for frame in below(session.root)
-    )
-
-
-def around(spec: Spec, client: str) -> list[str]:
-    """Return the roles that a client connects to, or those that they connect to: each after those it connects to."""
-    found: dict[str, None] = {}
-    under_way = [(client, iter(spec.connects.get(client, ())))]
-    while under_way:
-        role, targets = under_way[-1]
-        target = next((one for one in targets if one not in found), None)
-        if target is not None:
-            under_way.append((target, iter(spec.connects.get(target, ()))))
-        else:
-            under_way.pop()
-            found[role] = None
-    return [role for role in found if role != client]
-
-
-def connections(spec: Spec, client: str, server: str) -> int:
-    """Return how many connections to the server a client has, with those of the sessions that are its own."""
-    counted = {client: 1}
-    total = 0
-    for role in (client, *reversed(around(spec, client))):
-        own = role == client or spec.roles[role].machines["main"].parameters
-        for target in spec.connects.get(role, ()) if own else ():
-            if target == server:
-                total += counted[role]
-            counted[target] = counted.get(target, 0) + counted[role]
-    return total
-
-
 async def play(
     spec: Spec,
     rules: Mapping[str, ModuleType],
@@ -223,24 +145,11 @@ async def play(
     outcomes = []
     for index, seat in enumerate(seats):
         ended = game.clients.get(index, Ended(None, "it was stopped: the game was over"))
-        outcomes.append(Outcome(seat.name, seat.kind, ended.value, ended.failed))
+        outcomes.append(PlayerResult(seat.name, seat.kind, ended.value, ended.failed))
     sessions = {seats[index].name: ended for index, ended in sorted(game.sessions.items())}
-    told = _explained(game.losses, outcomes, by_itself=game.programs[server].per_connection)
+    told = explained(game.losses, outcomes, by_itself=game.programs[server].per_connection)
     losses = Losses(told, game.losses.more)
     return GameResult(game.ended, tuple(outcomes), time.monotonic() - began, sessions, losses)
-
-
-def _explained(losses: Iterable[Loss], outcomes: Sequence[Outcome], *, by_itself: bool) -> Iterator[Loss]:
-    """Leave out what is no loss, or what a loss only led to: a connection that ended after its client had.
-
-    ``by_itself`` says that each player has a session of its own, which it may well end in between.
-    """
-    failed = {outcome.name for outcome in outcomes if outcome.failed is not None}
-    told = {loss.name for loss in losses if loss.violation.kind != "closed"}
-    for loss in losses:
-        owed = loss.name in failed or bool(loss.violation.asked and loss.violation.awaited and not by_itself)
-        if loss.violation.kind != "closed" or (owed and loss.name not in told):
-            yield loss
 
 
 class _Game:

@@ -8,7 +8,8 @@ import anyio
 import pytest
 
 from machines.loader import load, rules_modules
-from runtime.sessions.match import GameResult, Participant, play
+from runtime.sessions.game_result import GameResult, Participant
+from runtime.sessions.match import play
 
 pytestmark = pytest.mark.anyio
 ROLES = {

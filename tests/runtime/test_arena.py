@@ -12,7 +12,8 @@ from machines.loader import load, rules_modules
 from machines.model import Spec
 from runtime.players.base import UnknownPlayerError
 from runtime.players.seeds import derived_seed
-from runtime.sessions.match import GameResult, Participant, play
+from runtime.sessions.game_result import GameResult, Participant
+from runtime.sessions.match import play
 from tests.support.session_harness import spec_of
 
 pytestmark = pytest.mark.anyio

@@ -21,7 +21,8 @@ from machines.model import Spec
 from runtime.players.registry import open_player
 from runtime.players.seeds import derived_seed
 from runtime.sessions.client import join
-from runtime.sessions.match import GameResult, Participant, play
+from runtime.sessions.game_result import GameResult, Participant
+from runtime.sessions.match import play
 from runtime.sessions.server import serve
 
 pytestmark = pytest.mark.anyio

@@ -17,7 +17,8 @@ from runtime.players.base import RawAnswer
 from runtime.players.faulty import garbled
 from runtime.players.registry import open_player
 from runtime.players.scripted import questions
-from runtime.sessions.match import Participant, play
+from runtime.sessions.game_result import Participant
+from runtime.sessions.match import play
 
 HERE = Place("test.yaml", 1, 1)
 SPECS = Path(__file__).resolve().parents[1] / "specs"

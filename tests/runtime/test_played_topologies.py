@@ -9,7 +9,9 @@ from machines.loader import load_text
 from machines.values import Range
 from runtime.commands.exit_codes import CommandError
 from runtime.commands.match_setup import cast, seats_of
-from runtime.sessions.match import Participant, around, connections, play
+from runtime.sessions.game_result import Participant
+from runtime.sessions.match import play
+from runtime.sessions.topology import around, connections
 from tests.machines.verification.test_topologies import FERRY
 
 pytestmark = pytest.mark.anyio

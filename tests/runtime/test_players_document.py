@@ -16,7 +16,8 @@ from machines.loader import load, rules_modules
 from rules.tsuro_board import BESIDE, OFF, port_of, spot_of
 from rules.views.tsuro import EXPLANATION
 from runtime.players.registry import kinds
-from runtime.sessions.match import Participant, play
+from runtime.sessions.game_result import Participant
+from runtime.sessions.match import play
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = (ROOT / "docs" / "players.md").read_text(encoding="utf-8")

@@ -14,7 +14,8 @@ from machines.model import Spec
 from runtime.players.random import RandomPlayer
 from runtime.players.registry import default_kind, kinds, open_player
 from runtime.players.strategy import StrategyPlayer
-from runtime.sessions.match import Participant, play
+from runtime.sessions.game_result import Participant
+from runtime.sessions.match import play
 from tests.support.session_harness import spec_of
 
 pytestmark = pytest.mark.anyio

@@ -14,7 +14,8 @@ from machines.engine.compiler import Program
 from machines.loader import load
 from runtime.journal import FORMAT, Head, open_journal
 from runtime.replay import replay, spec_hash
-from runtime.sessions.match import Participant, play
+from runtime.sessions.game_result import Participant
+from runtime.sessions.match import play
 from runtime.sessions.server import serve
 
 pytestmark = pytest.mark.anyio

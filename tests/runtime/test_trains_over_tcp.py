@@ -15,7 +15,8 @@ from rules.players.trains import PLAYERS
 from runtime.players.seeds import derived_seed
 from runtime.players.strategy import StrategyPlayer
 from runtime.sessions.client import join
-from runtime.sessions.match import Participant, play
+from runtime.sessions.game_result import Participant
+from runtime.sessions.match import play
 from tests.runtime.trains_table import CALLS, DIALECTS, OFFICIAL, RULES, TrainsTable, tcp_table, trains
 from tests.support.shared import SHARED, needs_shared
 

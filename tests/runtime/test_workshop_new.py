@@ -14,7 +14,8 @@ import pytest
 from machines.loader import load
 from runtime.cli import main
 from runtime.commands.new import template
-from runtime.sessions.match import Participant, play
+from runtime.sessions.game_result import Participant
+from runtime.sessions.match import play
 
 KINDS = ("game", "service", "chat")
 
