@@ -17,8 +17,8 @@ a table of its module, ``CONTRACTS``, or that of ``rules.contracts`` with the sa
 | ``one of x`` | it is one peer of x that is not marked |
 | ``all of x`` | it lists each peer of x that is not marked, once, in some order |
 | ``marked of x`` | it lists each marked peer of x, once |
-| ``some of x`` | it lists some of the peers of x that are not marked, once each |
-| ``others of x`` | it lists those that ``some of x``, by another rule of the module, leaves out |
+| ``some of x`` | it lists some of the peers of x that are not marked, once each, in the order of x |
+| ``others of x`` | it lists those that ``some of x``, by another rule of the module, leaves out, in the order of x |
 | ``pairs of x`` | it lists each pair of peers of x once, the one that comes earlier in x first, in the order of x |
 | ``groups of x`` | it lists lists of two or more peers of x, unmarked, each in one at most, in the order of x |
 | ``'text' if and only if x is marked`` | it is that text if a peer of x is marked, and else another |
@@ -212,12 +212,10 @@ def _keeps(
             return sorted(_listed(result)) == sorted(unmarked)
         case "marked":
             return sorted(_listed(result)) == sorted(seats(about) & marks)
-        case "some":
+        case "some" | "others":
             listed = _listed(result)
-            return set(listed) <= unmarked and len(set(listed)) == len(listed) and _split(listed, other, unmarked)
-        case "others":
-            listed = _listed(result)
-            return set(listed) <= unmarked and len(set(listed)) == len(listed) and _split(listed, other, unmarked)
+            in_order = [seat for seat in dict.fromkeys(_within(about)) if seat in listed]
+            return set(listed) <= unmarked and listed == in_order and _split(listed, other, unmarked)
         case "pairs":
             return [tuple(_listed(pair)) for pair in result] == list(combinations(_listed(about), 2))
         case "groups":
@@ -243,6 +241,12 @@ def seats(value: Any) -> frozenset[int]:
     from machines.engine.call_stack import peers_in  # only games that are watched need the engine
 
     return frozenset(peers_in(tuple(value) if isinstance(value, list) else value, DEPTH))
+
+
+def _within(value: Any) -> list[int]:
+    from machines.engine.call_stack import peers_in
+
+    return list(peers_in(value, DEPTH))
 
 
 def _listed(value: Any) -> list[int]:

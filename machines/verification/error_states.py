@@ -256,17 +256,20 @@ def names_of(graph: StateSpace, who: list[int]) -> list[str]:
     return found
 
 
+# What an input is in a trace.
+_KINDS = {"start": "connects", "connect": "connects", "read": "reads", "overtake": "reads", "answer": "decides",
+          "ring": "rings"}  # fmt: skip
+
+
 def step_of(graph: StateSpace, move: Transition, name_of: list[str]) -> TraceStep:
     """Return a move of one actor as a step; ``name_of`` has the actors' names."""
     assert move.next is not None, "it leads somewhere"
     actor = graph.cast.actors[move.actor]
     outcome = move.next.outcome
     peer = message = taken = ""
-    kind: Any = {"start": "connects", "connect": "connects", "read": "reads", "answer": "decides", "ring": "rings"}[
-        move.given[0]
-    ]
+    kind: Any = _KINDS[move.given[0]]
     does = outcome.event
-    if move.given[0] == "read":
+    if kind == "reads":
         peer = name_of[actor.peers[move.given[1]][0]]
         message = move.given[2][0] if type(move.given[2]) is tuple else ""
         taken = next((hit.taken for hit in outcome.hits if hit.taken), "")

@@ -176,7 +176,7 @@ def _passes(graph: StateSpace, move: Transition | None, role: str, machine: str 
 
 def _read(move: Transition | None) -> Iterator[str]:
     for one in move.all() if move is not None else ():
-        if one.given[0] == "read" and isinstance(one.given[2], tuple):
+        if one.given[0] in ("read", "overtake") and isinstance(one.given[2], tuple):
             yield one.given[2][0]
 
 

@@ -382,7 +382,7 @@ def knockout() -> dict[str, Any]:
         return cup.rounds >= 3 or len(left(cup)) < 2
 
     def losers(cup: Bracket) -> Any:
-        return others(cup.lost, cup.kicked)
+        return tuple(player for player in cup.players if player in cup.lost and player not in cup.kicked)
 
     def winners(cup: Bracket) -> Any:
         return left(cup)

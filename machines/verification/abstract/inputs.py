@@ -82,6 +82,17 @@ class AbstractInterpreter(StateTransitions):
             self._drain()
         return taken
 
+    def overtake(self, seat: int, token: Token) -> bool:
+        """An urgent message comes while others of its peer wait; return whether it is taken before them."""
+        for layer in list(self._hearers(seat)):
+            if token[0] in layer[1].receive:
+                self.event = self.event or f"reads {token[0]}"
+                if self._heard(layer, seat, token, token[0]):
+                    self._drain()
+                    return True
+                return False
+        return False
+
     def answer(self, at: int, message: str) -> None:
         """The player answers a question with a message."""
         call = list(self.calls())[at]

@@ -40,6 +40,7 @@ from machines.verification.abstract.state import (
 NOT_STARTED, DEAD = -1, -2
 WAYS_MAX = 4_000  # of one step: more doubts at once than a step of a protocol for people has
 Input = tuple[Any, ...]  # ("start",) ("connect", seat) ("read", seat, token) ("answer", at, message) ("ring", timer)
+# ("overtake", seat, token) is to read an urgent message before others that wait.
 
 
 class BoundExceeded(Exception):  # noqa: N818 (nothing is wrong with the spec: the search ends undetermined)
@@ -68,6 +69,7 @@ class LocalState:
     mentioned: frozenset[int]  # seats that some call knows of
     only: int  # the one seat that is awaited, where nothing else can be done but to wait; -1 if it is not so
     opens: bool  # whether it may take a connection yet
+    seated: frozenset[int]  # who sits where a sign-up is open that awaits nobody: lost, its seat is free at once
 
 
 class Process:
@@ -260,6 +262,12 @@ class Process:
                 ),
                 next(iter(awaited)) if waits else -1,
                 any(DOOR in self.outline.asking.inside[call.outline.name, call.state] for call in calls),
+                frozenset(
+                    seat
+                    for call in calls
+                    if call.model.accept is not None and call.model.awaits is None
+                    for seat in call.hears
+                ),
             )
             walk.close()
         return found
@@ -326,6 +334,8 @@ def _did(walk: AbstractInterpreter, given: Input) -> bool:
             walk.connect(seat)
         case ("read", seat, token):
             return walk.receive(seat, token)
+        case ("overtake", seat, token):
+            return walk.overtake(seat, token)
         case ("answer", at, message):
             walk.answer(at, message)
         case ("ring", timer):
@@ -334,7 +344,7 @@ def _did(walk: AbstractInterpreter, given: Input) -> bool:
 
 
 _seat = attrgetter("seat")
-_OF_SEAT = ("read", "connect")
+_OF_SEAT = ("read", "overtake", "connect")
 
 
 class _Way:

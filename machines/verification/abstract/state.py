@@ -77,7 +77,7 @@ class AbstractTimer:
     state: str
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class AbstractCall:
     """A call of a machine while a step is under way."""
 

@@ -169,7 +169,12 @@ class StateTransitions(StateQueries):
         self.out.append(Closed(seat, why))
         holder = self._holder(seat)
         if holder is not None and not told:
-            self.pending.append((holder, "closed", seat, "closed"))
+            self._tell_closed(holder, seat)
+
+    def _tell_closed(self, call: AbstractCall, seat: int) -> None:
+        """Let a call hear that a peer is gone; who drops it and goes on to await it hears so once."""
+        if (call, "closed", seat, "closed") not in self.pending:
+            self.pending.append((call, "closed", seat, "closed"))
 
     def _leave(self, call: AbstractCall) -> None:
         call.hears = ()
@@ -279,7 +284,7 @@ class StateTransitions(StateQueries):
             if status == MARKED:
                 self.pending.append((call, "invalid", seat, "early"))
             elif status in SILENT and ((not listed and afresh) or status == DROPPED):
-                self.pending.append((call, "closed", seat, "closed"))
+                self._tell_closed(call, seat)
         if listed and not call.told_empty and all(self.seats[seat] in (TOLD, DROPPED_TOLD) for seat in group):
             call.told_empty = True
             self.pending.append((call, "closed", None, "closed"))
@@ -389,7 +394,7 @@ class StateTransitions(StateQueries):
         call.hears = tuple(seated)
         for seat in seated:
             if self.seats[seat] == DROPPED:
-                self.pending.append((call, "closed", seat, "closed"))
+                self._tell_closed(call, seat)
 
     def _recount(self, call: AbstractCall) -> None:
         if call.sign_ups is None or not call.alive or call.model.accept is None:

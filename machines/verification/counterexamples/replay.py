@@ -61,6 +61,8 @@ _SHOWN_BY: dict[str, Callable[[Effect, TraceStep], bool]] = {
 # What is sent where a trace has a peer send what is no message, one in each attempt: no wire takes all of them.
 _NONSENSE: Sequence[bytes] = (b'{"\x01":[]}\n', b"]\n", b"\xff\r\n", b"\x01", b"\x00\x00\x00\x01]")
 
+_NONSENSE_NAME = "(nonsense)"
+
 
 @dataclass(slots=True)
 class _Actor:
@@ -168,7 +170,9 @@ class _Replay:
         self.read = b""  # last
         self.known: dict[str, dict[str, Any]] = {}
         self.actors: dict[str, _Actor] = {}
-        self.wire: dict[tuple[str, str], deque[bytes | None]] = {}  # on the way, by sender and receiver; None: closed
+        # On the way, by sender and receiver: the message and its bytes; None as bytes: the connection is closed.
+        self.wire: dict[tuple[str, str], deque[tuple[str, bytes | None]]] = {}
+        self.ahead: dict[tuple[str, str], list[str]] = {}  # what had come before what was read first
         for role in spec.roles:
             if not programs[role].per_connection and role in spec.listeners():
                 self._begin(role, role)
@@ -245,16 +249,23 @@ class _Replay:
 
     def _reads(self, step: TraceStep) -> None:
         actor = self.actors[step.who]
-        coming = self.wire.get((step.peer, step.who))
-        if not coming:
-            raise _Spurious
-        data = coming.popleft()
+        ahead = self.ahead.setdefault((step.peer, step.who), [])
+        if step.message in ahead:  # it has come, and is read by now
+            ahead.remove(step.message)
+            return
+        coming = self.wire.get((step.peer, step.who), deque())
         seat = actor.seats[step.peer]
-        if data is None:
-            self._carry(step.who, actor.session.lose(seat, actor.now))
-        else:
-            self.read = data
-            self._carry(step.who, actor.session.receive(seat, data, actor.now))
+        while coming:
+            message, data = coming.popleft()
+            if data is None:
+                self._carry(step.who, actor.session.lose(seat, actor.now))
+            else:
+                self.read = data
+                self._carry(step.who, actor.session.receive(seat, data, actor.now))
+            if message in (step.message, _NONSENSE_NAME):
+                return
+            ahead.append(message)  # it is kept, and what was to be read overtakes it
+        raise _Spurious
 
     def _decides(self, step: TraceStep) -> None:
         actor = self.actors[step.who]
@@ -289,7 +300,9 @@ class _Replay:
 
     def _misbehaves(self, step: TraceStep) -> None:
         for to, _ in step.sent:
-            self.wire.setdefault((step.who, to), deque()).append(_NONSENSE[self.attempt % len(_NONSENSE)])
+            self.wire.setdefault((step.who, to), deque()).append(
+                (_NONSENSE_NAME, _NONSENSE[self.attempt % len(_NONSENSE)])
+            )
 
     # -- effects -----------------------------------------------------------------------------------------------------
 
@@ -299,7 +312,7 @@ class _Replay:
         for effect in effects:
             match effect:
                 case Send(seat, data, message):
-                    self._to(name, seat, data)
+                    self._to(name, seat, message, data)
                     self.sent.append((name, actor.names.get(seat, ""), message))
                 case Drop(seat):
                     self._close(name, seat)
@@ -308,10 +321,10 @@ class _Replay:
                 case Cancel(number):
                     actor.questions = [ask for ask in actor.questions if ask.number != number]
 
-    def _to(self, name: str, seat: int, data: bytes | None) -> None:
+    def _to(self, name: str, seat: int, message: str, data: bytes | None) -> None:
         peer = self.actors[name].names.get(seat)
         if peer is not None:
-            self.wire.setdefault((name, peer), deque()).append(data)
+            self.wire.setdefault((name, peer), deque()).append((message, data))
 
     def _close(self, name: str, seat: int) -> None:
-        self._to(name, seat, None)
+        self._to(name, seat, "", None)

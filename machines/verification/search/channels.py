@@ -41,6 +41,16 @@ class Channel:
             found = self._rest = self._of(self.tokens[1:])
         return found
 
+    def without(self, token: Any) -> Channel:
+        """Return this with one message less: the first that is like it."""
+        at = self.tokens.index(token)
+        return self._of(self.tokens[:at] + self.tokens[at + 1 :])
+
+    @property
+    def none(self) -> Channel:
+        """The same with nothing in it."""
+        return self._all[()]
+
     def then(self, token: Any) -> Channel:
         """Return this with one more behind it: a message, or the text that says why the connection is lost."""
         if self.is_lost:

@@ -115,7 +115,7 @@ class EnvironmentAbstraction:
         assert self.part is not None, "there is one"
         before = sum(map(len, self.changes.values()))
         for (local, given), ways in list(self.part.steps.items()):
-            if given[0] in ("connect", "read"):
+            if given[0] in ("connect", "read", "overtake"):
                 first = self._whole(self.part, local).common
                 for way in ways:
                     then = self._whole(self.part, way.local).common
@@ -128,7 +128,7 @@ class EnvironmentAbstraction:
     def _look_at(self, one: Process, many: Process) -> None:
         heard: dict[int, list[Input]] = {}
         for local, given in one.steps:
-            if given[0] in ("connect", "read"):
+            if given[0] in ("connect", "read", "overtake"):
                 heard.setdefault(local, []).append(given)
         started = many.after(-1, ("start",))
         todo = [many.normalised(way.local)[0] for way in started]

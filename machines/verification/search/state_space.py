@@ -37,7 +37,7 @@ REDUCTIONS = (ALIKE, AT_ONCE, BY_ITSELF, ONE_LESS)
 
 Queue = Channel | None  # None: nobody will read it any more
 GlobalState = tuple[tuple[int, ...], tuple[Queue, ...], bool]  # local states, queues, whether something went wrong
-_POP, _PUT, _SHUT = range(3)  # what a move does to a queue
+_POP, _PUT, _SHUT, _EMPTY, _TAKE = range(5)  # what a move does to a queue
 _ABSENT = (DEAD, NOT_STARTED)
 
 
@@ -69,7 +69,8 @@ class Transition:
 
 # Where shared actors are while a client connects, and the moves that brought them there.
 _Connecting = tuple[dict[int, int], tuple[Transition, ...]]
-_Own = tuple[tuple[tuple[int, int], ...], tuple[Transition, ...]]  # see `StateSpace._own`
+# See `StateSpace._own`.
+_Own = tuple[tuple[tuple[int, int], ...], tuple[Transition, ...], frozenset[int]]
 
 
 class StateSpace:
@@ -114,6 +115,7 @@ class StateSpace:
         self.of_fewer: set[int] = set()  # global states that are left to that search
         # Roles of which a client is left without an end, here or there, though it may be that no other came to one.
         self.without_end: set[str] = set(fewer.without_end) if fewer is not None else set()
+        self.urgent = frozenset(name for of in cast.of.values() for name, one in of.messages.items() if one.urgent)
         self.refused = False  # whether a client that comes too late has been looked at
         self.no_moves = tuple(range(cast.groups))
         self.others: dict[
@@ -341,16 +343,28 @@ class StateSpace:
             for seat, incoming in own[0]:
                 queue = queues[incoming]
                 if queue is not None and queue.tokens:
-                    found.extend(self._reads(at, local, seat, queue.first))
+                    found.extend(self._reads(at, local, seat, queue.first) or self._past(at, local, seat, queue))
             found.extend(own[1])
         return found
 
-    def _reads(self, at: int, local: int, seat: int, token: Any) -> tuple[Transition, ...]:
-        """Return what an actor may make of the first thing that waits for it from a seat; nothing if it takes none."""
-        key = (at, local, seat, token)
+    def _past(self, at: int, local: int, seat: int, queue: Channel) -> Iterator[Transition]:
+        """Yield what an actor may read though it does not take the first thing that waits for it from a seat.
+
+        An urgent message may have come just now, behind what it keeps. Who sits where a sign-up is open that awaits
+        nobody, and is lost, leaves its seat at once: what it had sent is thrown away.
+        """
+        for token in dict.fromkeys(queue.tokens[1:]):
+            if token[0] in self.urgent:
+                yield from self._reads(at, local, seat, token, "overtake")
+        if queue.is_lost and queue.messages and seat in self._unasked(at, local)[2]:
+            yield from self._reads(at, local, seat, queue.tokens[-1])
+
+    def _reads(self, at: int, local: int, seat: int, token: Any, how: str = "read") -> tuple[Transition, ...]:
+        """Return what an actor may make of something that waits for it from a seat; nothing if it does not take it."""
+        key = (at, local, seat, token) if how == "read" else (at, local, seat, (how, token))
         found = self.readings.get(key)
         if found is None:
-            given: Input = ("read", seat, token)
+            given: Input = (how, seat, token)
             ways = self.cast.actors[at].part.after(local, given)
             found = self.readings[key] = tuple([self._move(at, given, way) for way in ways])
         return found
@@ -363,12 +377,12 @@ class StateSpace:
         return own
 
     def _own(self, at: int, local: int) -> _Own:
-        """Return the seats that an actor may read from, with their queues, and the moves that it makes unasked."""
+        """Return the seats that an actor may read from, with their queues, the moves it makes unasked, who sits."""
         actor = self.cast.actors[at]
         part = actor.part
         rest = part.rest(local)
         if rest.over is not None:
-            return (), ()
+            return (), (), frozenset()
         open_ = tuple((seat, incoming) for seat, (_, incoming) in enumerate(actor.queues) if seat not in rest.closed)
         found: list[Transition] = []
         may_stop = bool(rest.questions)  # its player, or a limit of its own, may end it
@@ -384,15 +398,19 @@ class StateSpace:
                 found.append(self._move(at, given, way))
         if actor.group >= 0:
             found.append(Transition(at, ("die",), None, fair=False, forced=not may_stop))
-        return open_, tuple(found)
+        return open_, tuple(found), rest.seated
 
     def _move(self, at: int, given: Input, way: Successor) -> Transition:
         """Return a move with all that follows from it."""
         actor = self.cast.actors[at]
         outcome = way.outcome
         works: list[tuple[int, int, Any]] = []
-        if given[0] == "read":
-            works.append((_POP, actor.queues[given[1]][1], None))
+        if given[0] in ("read", "overtake"):
+            incoming = actor.queues[given[1]][1]
+            if given[0] == "overtake":
+                works.append((_TAKE, incoming, given[2]))
+            else:  # a loss is the last that comes, and what was sent before it may be read by nobody: see `_past`
+                works.append((_POP if type(given[2]) is tuple else _EMPTY, incoming, actor.role))
             if type(given[2]) is tuple and outcome.event.startswith("reads"):
                 self.read.add((self._peer(actor, given[1]), given[2][0], actor.role))
         for effect in outcome.out:
@@ -497,10 +515,12 @@ class StateSpace:
                 queues[at] = queue.then(about)
             elif what == _POP:
                 queues[at] = queue.rest
+            elif what == _TAKE:
+                queues[at] = queue.without(about)
             else:
                 if not faulty and queue.messages:
                     self.unread.update((one[0], about) for one in queue.tokens if type(one) is tuple)
-                queues[at] = None
+                queues[at] = queue.none if what == _EMPTY else None
         return move.faulty
 
     def _peer(self, actor: ProcessInstance, seat: int) -> str:

@@ -1,0 +1,179 @@
+"""What a session does, the exploration knows of: each step of real runs is held to it, and a changed rule is noticed.
+
+`tests/specs/rules` has small servers, each for some rules of the engine that the exploration has to know: who hears,
+what is early, whom a fault reaches, what `stay` looks at again. Their clients may say anything at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from machines.loader import load
+from machines.model import Spec
+from machines.verification.abstract.inputs import AbstractInterpreter
+from machines.verification.abstract.process import Process
+from machines.verification.abstract.state import TOLD, AbstractCall
+from tests.support import session_harness, unruly
+from tests.support.abstract_twin import MissedError, Twin, TwinnedSession, processes
+from tests.support.random_inputs import RandomInputs
+
+SPECS = Path(__file__).resolve().parents[2] / "specs"
+RULES = sorted((SPECS / "rules").glob("*.yaml"))
+# `requests` starts machines that nobody waits for, which is not explored.
+FILES = sorted(
+    path
+    for path in [*SPECS.glob("*.yaml"), *SPECS.glob("*/*.yaml")]
+    if path.parent.name in ("specs", "clocks", "correct") and path.stem != "requests"
+)
+CLIENTS = 3
+RUNS, STEPS = 40, 60
+
+
+@cache
+def _explored(path: Path) -> tuple[Spec, dict[str, Process]]:
+    spec = load(str(path))
+    return spec, processes(spec, CLIENTS)
+
+
+def _followed(spec: Spec, parts: dict[str, Process], role: str, runs: int) -> int:
+    return sum(RandomInputs(spec, role, parts, number).run(STEPS) for number in range(runs))
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda path: path.stem)
+def test_a_server_for_some_rules_does_nothing_that_is_not_explored(path: Path) -> None:
+    spec, parts = _explored(path)
+
+    assert _followed(spec, parts, "server", RUNS) > 2 * RUNS
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_each_role_of_a_spec_does_nothing_that_is_not_explored(path: Path) -> None:
+    spec, parts = _explored(path)
+
+    for role in spec.roles:
+        assert _followed(spec, parts, role, RUNS) > RUNS, role
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("name", unruly.SEEDS)
+@pytest.mark.parametrize("number", range(0, 30, 3))  # of which all play one game at a time: see `unruly.play`
+def test_a_game_with_bad_players_does_nothing_that_is_not_explored(
+    name: str, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts: dict[str, Process] = {}
+    twins: list[Twin] = []
+
+    class Watched(TwinnedSession):
+        def __init__(self, program: Any, **how: Any) -> None:
+            if not parts:
+                parts.update(processes(program.spec, 5))
+            role = program.role.name
+            twins.append(Twin(program.spec, role, parts[role]))
+            super().__init__(program, twins[-1], **how)
+
+    monkeypatch.setattr(session_harness, "Session", Watched)
+    unruly.play(name, number)
+
+    assert sum(len(watched.inputs) for watched in twins) > 10
+
+
+# -- each rule below is changed in the exploration only, and some run has to show it ---------------------------------
+
+
+def _tell_all_who_hear(walk: Any, call: AbstractCall, event: str, seat: int | None, reason: str) -> None:
+    """Ask layers behind a state for a fault though they do not hear the peer."""
+    for layer in walk._layers(call):
+        choice = getattr(layer[1], event)
+        if choice is not None and walk._fire(layer, "." + event, choice, seat, reason):
+            return
+    walk._end("nobody answers")
+
+
+def _stay_as_it_is(walk: Any, call: AbstractCall, *, again: bool) -> None:
+    """Do not look again at whom a state awaits."""
+    if again:
+        call.fired = ()
+
+
+def _keep_early(walk: Any, seat: int) -> str:
+    return "keep"
+
+
+def _no_sign_up(walk: Any, call: AbstractCall) -> None:
+    """Take no call for a sign-up, whose faults stay within it."""
+
+
+def _hear_with_states_only(walk: Any, layer: Any, seat: int, *, held: bool) -> bool:
+    return bool(held and layer[2] is None)
+
+
+def _tell_each_time(walk: Any, call: AbstractCall, seat: int) -> None:
+    walk.pending.append((call, "closed", seat, "closed"))
+
+
+def _forget_the_loss(walk: Any, seat: int, holder: AbstractCall) -> None:
+    walk.seats[seat] = TOLD
+
+
+def _close_nobody(walk: Any, pending: dict[int, AbstractCall]) -> None:
+    """Leave connected who is signing up when the sign-up ends."""
+
+
+def _start_no_loop_anew(walk: Any, call: AbstractCall) -> None:
+    call.loop = None
+    walk._then(call)
+
+
+def _mark_nobody(walk: Any, seat: int, hearers: list[Any], reason: str) -> None:
+    """Throw away what nobody asked for, and think nothing of it."""
+
+
+def _seat_who_is_gone(original: Callable[..., None]) -> Callable[..., None]:
+    def take_seat(walk: Any, call: AbstractCall, child: AbstractCall) -> None:
+        walk.seats[child.seat] = TOLD
+        original(walk, call, child)
+
+    return take_seat
+
+
+CHANGES: dict[str, tuple[str, Any]] = {
+    "a fault asks layers that do not hear the peer": ("_fault", _tell_all_who_hear),
+    "stay does not look again": ("_stay", _stay_as_it_is),
+    "early messages are always kept": ("_early_policy", _keep_early),
+    "a fault of a sign-up goes on outward": ("_sign_up_of", _no_sign_up),
+    "an always hears nobody by itself": ("_hears", _hear_with_states_only),
+    "who is dropped is told of twice": ("_tell_closed", _tell_each_time),
+    "a loss is answered by nobody": ("_lost", _forget_the_loss),
+    "who signs up stays when the sign-up ends": ("_close_pending", _close_nobody),
+    "a loop has one item": ("_next_item", _start_no_loop_anew),
+    "who speaks early is not marked": ("_fault_unawaited", _mark_nobody),
+    "nobody is seated": ("_take_seat", _seat_who_is_gone(AbstractInterpreter._take_seat)),
+}
+
+
+def _follow_all() -> None:
+    for path in RULES:
+        spec = load(str(path))
+        _followed(spec, processes(spec, CLIENTS), "server", RUNS)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_rule_that_differs_is_noticed(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, changed = CHANGES[change]
+    assert hasattr(AbstractInterpreter, name)
+    monkeypatch.setattr(AbstractInterpreter, name, changed)
+
+    with pytest.raises((MissedError, AssertionError)):
+        _follow_all()
+
+
+def test_a_guess_that_is_not_made_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AbstractInterpreter, "_some", lambda walk: None)  # what a message carries is nothing
+
+    with pytest.raises(MissedError):
+        _follow_all()
