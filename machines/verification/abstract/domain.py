@@ -14,13 +14,15 @@ the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from machines.values import Range, Rate
 
 NUMBER_MAX = 12  # a counter beyond is some number: so that a count without end is no search without end
+ELEMENTS_MAX = 64  # of a list with all that is within: a larger one is some list, with the peers in it
+DEPTH_MAX = 4  # of lists within lists: what is put into itself again and again is soon some list, too
 LIST_MAX = 2  # values without peers of which a list is told apart from a longer one: for the same reason
 Seats = tuple[int, ...]  # in the order in which they came to be there: what is made of them keeps it
 NOBODY: Final[Seats] = ()
@@ -165,7 +167,31 @@ def clamped(value: int) -> Value:
 
 def widened(value: tuple[Value, ...]) -> Value:
     """Return a list that is tracked, or some list: only one of the same elements is known to be equal to it."""
-    return value if len(value) <= LIST_MAX or seats_in(value) else Unknown(("list", value))
+    peers = seats_in(value)
+    if len(value) <= LIST_MAX + 2 * len(peers):  # lists of peers hold each once; one that goes on growing is widened
+        return bounded(value)
+    return Unknown(("list", value), peers, marks_in(value))
+
+
+def bounded(value: Value) -> Value:
+    """Return a list or mapping that is tracked, or some value with its peers where it is too large, with all within."""
+    if _left(value, ELEMENTS_MAX, DEPTH_MAX) >= 0:
+        return value
+    return Unknown(("list", value), seats_in(value), marks_in(value))
+
+
+def _left(value: Value, most: int, depth: int) -> int:
+    """Return how many more elements there may be than a value has, below 0 for none; also if it is too deep."""
+    items: Iterable[Value] = ()
+    if type(value) is tuple:
+        items = value
+    elif type(value) is Fields:
+        items = (item for _, item in value.items)
+    for item in items:
+        most = _left(item, most - 1, depth - 1) if depth else -1
+        if most < 0:
+            return most
+    return most
 
 
 def lifted(value: Any) -> Value:

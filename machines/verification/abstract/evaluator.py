@@ -29,6 +29,7 @@ from machines.verification.abstract.domain import (
     Seats,
     Unknown,
     Value,
+    bounded,
     clamped,
     flag,
     is_known,
@@ -73,9 +74,9 @@ class AbstractEvaluator:
             case Constant(value):
                 return lifted(value)
             case Sequence(items):
-                return tuple([self.value(item, look) for item in items])
+                return bounded(tuple([self.value(item, look) for item in items]))
             case Mapped(pairs):
-                return Fields(tuple((key, self.value(item, look)) for key, item in pairs))
+                return bounded(Fields(tuple((key, self.value(item, look)) for key, item in pairs)))
             case Attribute(of, name):
                 return self._attribute(self.value(of, look), name)
             case Item(of, index):

@@ -224,8 +224,13 @@ class StateTransitions(StateQueries):
         self.silent += 1
         if self.silent > SILENT_MAX:
             raise SilentCycle
-        if (at_once or self.silent > SILENT_SEEN) and self.root is not None and not self.pending:
-            here = (self.freeze(), tuple((one.outline.name, one.state) for one in self.work), frozenset(self.out))
+        if (at_once or self.silent > SILENT_SEEN) and self.root is not None:
+            here = (
+                self.freeze(),
+                tuple((one.outline.name, one.state) for one in self.work),
+                tuple((one.outline.name, one.state, *event) for one, *event in self.pending),
+                frozenset(self.out),
+            )
             if here in self.seen:
                 raise SilentCycle
             self.seen.add(here)
