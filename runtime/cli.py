@@ -48,6 +48,7 @@ _COMMANDS = {
     "list": ("runtime.commands.list_:listing", "List the shipped specs."),
     "show": ("runtime.commands.show:show", "Show what is in a spec: roles, machines, messages, settings, players."),
     "replay": ("runtime.commands.replay:replay", "Run a journal again and compare."),
+    "tournament": ("runtime.tournament.command:tournament", "Hold an event between programs, from one YAML file."),
     "studio": ("runtime.commands.studio:studio", "Show a run in the browser, step by step, from its journal."),
     "rules": ("runtime.commands.rules:rules_of", "Run a test harness of a game's rules: JSON values in, answers out."),
     "doctor": ("runtime.commands.doctor:doctor", "Say whether the environment is right."),
@@ -56,6 +57,7 @@ _COMMANDS = {
 # Those that run the code of players and rules, which may print.
 _RUNS_OTHERS = frozenset(
     {"play", "simulate", "serve", "join", "check", "show", "replay", "rules", "diff", "try", "studio", "proxy"}
+    | {"tournament"}
 )
 _HELP_WORDS = frozenset({"--help", "-h", "--version"})
 

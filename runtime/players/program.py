@@ -27,6 +27,7 @@ import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -205,8 +206,8 @@ def program_words(command: str) -> list[str]:
 
 
 @asynccontextmanager
-async def open_program(command: str, name: str) -> AsyncIterator[SubprocessPlayer]:
-    """Start a program as a player called ``name``; its process group is killed when the block is left.
+async def open_program(command: str, name: str, folder: Path | None = None) -> AsyncIterator[SubprocessPlayer]:
+    """Start a program as a player called ``name``, in ``folder``; its process group is killed when the block is left.
 
     Raises:
         UnknownPlayerError: the command cannot be started.
@@ -214,7 +215,12 @@ async def open_program(command: str, name: str) -> AsyncIterator[SubprocessPlaye
     words = program_words(command)
     try:
         process = await anyio.open_process(
-            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            cwd=folder,
         )
     except OSError as error:
         raise UnknownPlayerError(f"exec:{command}: {error.strerror or error}") from error

@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from machines.model import Spec
 from machines.problems import near
@@ -58,17 +59,17 @@ def default_kind(spec: Spec) -> str:
 
 @asynccontextmanager
 async def open_player(
-    kind: str, *, spec: Spec, name: str, seed: int, terminal: Terminal | None = None
+    kind: str, *, spec: Spec, name: str, seed: int, terminal: Terminal | None = None, folder: Path | None = None
 ) -> AsyncIterator[Player]:
     """Make a player of a kind; what it holds (a program, its last news) is seen to when the block is left.
 
-    ``terminal`` is where a ``human`` is asked; the process's own if None.
+    ``terminal`` is where a ``human`` is asked; the process's own if None. ``folder`` is where a program runs.
 
     Raises:
         UnknownPlayerError: there is no such kind, class or program, or it cannot be made.
     """
     if kind.startswith("exec:"):
-        async with open_program(kind.removeprefix("exec:"), name) as program:
+        async with open_program(kind.removeprefix("exec:"), name, folder) as program:
             yield program
         return
     if kind == "human":

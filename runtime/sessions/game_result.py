@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from machines.effects import Ended
@@ -17,6 +18,7 @@ class Participant:
     name: str
     kind: str
     seed: int
+    folder: Path | None = None  # where a program runs; None for here
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,8 @@ async def play(
     async with AsyncExitStack() as opened:
         players: dict[tuple[int, str], Player] = {}
         for index, seat in enumerate(seats):
-            made = open_player(seat.kind, spec=spec, name=seat.name, seed=seat.seed, terminal=terminal)
+            who: dict[str, Any] = {"name": seat.name, "seed": seat.seed, "folder": seat.folder}
+            made = open_player(seat.kind, spec=spec, terminal=terminal, **who)
             player = GivenAnswers(await opened.enter_async_context(made), answers)
             for role in game.deciders():  # it hears the news of all of them
                 players[index, role] = Paced(player, pace) if pace and seat.kind != "human" else player

@@ -1,0 +1,1 @@
+"""Whole events between programs: `event` is the file, `store` what is kept, `conductor` plays what is missing."""

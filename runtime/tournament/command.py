@@ -1,0 +1,227 @@
+"""``accord tournament``: whole events between programs, from one YAML file."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from cyclopts import Parameter
+
+from machines.loader import find, shipped
+from runtime.cli import program_version
+from runtime.commands.exit_codes import FAILED, OK, PROBLEMS, CommandError
+from runtime.commands.match_setup import PLAYERS_MAX, cast, check_name, seats_of
+from runtime.commands.options import Json, loaded
+from runtime.commands.output import note, put, put_json
+from runtime.players.base import UnknownPlayerError
+from runtime.players.registry import check_kind
+from runtime.replay import spec_hash
+
+if TYPE_CHECKING:
+    from runtime.tournament.conductor import Arena
+    from runtime.tournament.event import Event
+    from runtime.tournament.store import Store
+
+Action = Literal["check", "run", "show", "again", "drop"]
+NEEDS_WHY: Final = ("again", "drop")
+
+
+def tournament(
+    action: Annotated[Action, Parameter(help="What to do with the event.")],
+    event: Annotated[Path, Parameter(help="The event's YAML file.")],
+    about: Annotated[str | None, Parameter(help="Of drop: the player. Of again: the match, like r2-3.")] = None,
+    /,
+    *,
+    why: Annotated[str | None, Parameter(help="The reason of a decision: it is kept with it.")] = None,
+    accept: Annotated[str | None, Parameter(help="Go on though the event's file has changed; says why.")] = None,
+    rounds: Annotated[bool, Parameter(help="Show each match too.")] = False,
+    ratings: Annotated[bool, Parameter(help="Show ratings too.", negative="--no-ratings")] = True,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], help="Tell of no match as it ends.")] = False,
+    json: Json = False,
+) -> int:
+    """Hold an event between programs: a schedule, matches several at a time, a database, a table.
+
+    check says all that is wrong with the event's file; run plays what is missing, from the beginning or on from where
+    it was stopped; show prints the table; drop takes a player out, again has a match played once more. Exit code 1 if
+    matches were given up, as the arena failed.
+    """
+    if find_spec("sqlalchemy") is None:
+        raise CommandError("accord tournament needs the package sqlalchemy: pip install 'accord[tournament]'")
+    if (action in NEEDS_WHY) != (about is not None):
+        wanted = "one PLAYER" if action == "drop" else "one MATCH" if action == "again" else "nothing more"
+        raise CommandError(f"accord tournament {action} takes an event's file and {wanted}")
+    if action in NEEDS_WHY and not why:
+        raise CommandError(f"a decision has a reason: accord tournament {action} {event} {about} --why '...'")
+    found = read(event)
+    arena = arena_of(found)
+    if action == "check":
+        put(f"no problems in {event}: {len(found.players)} players of {found.spec}, {found.format.kind}")
+        return OK
+    return _with_store(action, found, arena, about, why=why, accept=accept, how=(rounds, ratings, quiet, json))
+
+
+def _with_store(
+    action: Action,
+    event: Event,
+    arena: Arena,
+    about: str | None,
+    *,
+    why: str | None,
+    accept: str | None,
+    how: tuple[bool, bool, bool, bool],
+) -> int:
+    from runtime.tournament.progress import progress_of
+    from runtime.tournament.store import Store, StoreError, url_of
+    from runtime.tournament.table import summary_lines
+
+    rounds, ratings, quiet, json = how
+    try:
+        store = Store(url_of(event.database, event.file.parent))
+        try:
+            store.begin(event.name, event.text, arena.spec_hash, accept=accept)
+            if action == "run":
+                with store.alone():
+                    _run(event, store, arena, quiet=quiet)
+            elif about is not None:
+                if action == "drop" and about not in [player.name for player in event.players]:
+                    raise CommandError(f"there is no player {about!r} in {event.file}")
+                store.decide(action, about, why or "")
+            progress = progress_of(event, store)
+        finally:
+            store.close()
+    except StoreError as error:
+        raise CommandError(str(error), FAILED) from None
+    if json:
+        put_json(facts(progress, rated=ratings))
+    elif action in ("run", "show"):
+        for line in summary_lines(progress, rated=ratings, rounds=rounds):
+            put(line)
+    return FAILED if any(map(progress.is_void, progress.matches)) else OK
+
+
+def _run(event: Event, store: Store, arena: Arena, *, quiet: bool) -> None:
+    import signal
+
+    from runtime.tournament.conductor import Conductor
+
+    conductor = Conductor(event, store, arena, tell=(lambda line: None) if quiet else note)
+    asked: list[int] = []
+
+    def stop(number: int, frame: object) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+        conductor.stop()
+
+    before = {one: signal.signal(one, stop) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        conductor.run()
+    finally:
+        for one, was in before.items():
+            signal.signal(one, was)
+    if asked:
+        raise KeyboardInterrupt
+
+
+def read(path: Path) -> Event:
+    """Return the event of a file.
+
+    Raises:
+        CommandError: it has problems; the text has them all.
+    """
+    from runtime.tournament.event import EventError, read_event
+
+    try:
+        return read_event(path)
+    except EventError as error:
+        raise CommandError(str(error), PROBLEMS) from None
+
+
+def arena_of(event: Event) -> Arena:
+    """Return what all matches of an event share.
+
+    Raises:
+        CommandError: the spec is no match, or does not go with the event or its players; the text has every problem.
+        SpecError: the spec has problems.
+    """
+    from runtime.tournament.conductor import Arena
+    from runtime.tournament.event import EventProblem
+
+    spec = loaded(event.spec, event.settings, event.rules)
+    problems: list[EventProblem] = []
+    settings: dict[int, Any] = {}
+    setup = cast(spec, event.settings, None, (), None)
+    server, client = spec.roles[setup.server], spec.roles[setup.client]
+    if not says_outcome(server):
+        text = f"{spec.protocol} has no matches: no 'return' of {server.name}'s main says an 'outcome'"
+        problems.append(EventProblem(event.spec_place, text, "see 'How a match went' in specs/README.md"))
+    low, high = event.format.low, event.format.high
+    seats = seats_of(spec, server)
+    for size in range(low, min(high, PLAYERS_MAX) + 1):
+        if seats is not None and size not in seats:
+            hint = f"take groups of {seats.low}..{seats.high}" if seats.low > 2 else ""
+            text = f"{spec.protocol} is played by {seats.low} to {seats.high}, not by {size}"
+            problems.append(EventProblem(event.spec_place, text, hint))
+            break
+        settings[size] = cast(spec, event.settings, size, (), setup.client).settings
+    for player in event.players:
+        try:
+            check_kind(player.kind, spec)
+            check_name(player.name, spec, client)
+        except (UnknownPlayerError, CommandError) as error:
+            problems.append(EventProblem(player.place, str(error).removeprefix("--name ")))
+    if problems:
+        raise CommandError("\n".join(map(str, problems)), PROBLEMS)
+    files = event.file.parent / f"{event.file.stem}-matches"
+    name = event.spec if event.spec in shipped() else str(find(event.spec).resolve())
+    preloaded = tuple(f"rules.{module}" for module, _ in spec.rules)
+    return Arena(setup.server, setup.client, spec_hash(name), program_version(), preloaded, files.resolve(), settings)
+
+
+def says_outcome(role: Any) -> bool:
+    """Whether any end of a role's main says how a match went."""
+    from machines.analysis.call_graph import all_branches, all_choices
+    from machines.model import Return
+
+    return any(
+        isinstance(branch.next, Return) and branch.next.outcome is not None
+        for _, choice in all_choices(role.machines["main"])
+        for branch in all_branches(choice)
+    )
+
+
+def facts(progress: Any, *, rated: bool) -> dict[str, Any]:
+    """Return an event for a program to read."""
+    names = [player.name for player in progress.event.players]
+    found = progress.ratings() if rated else []
+    return {
+        "event": progress.event.name,
+        "planned": len(progress.matches),
+        "played": len(progress.results),
+        "void": [match.id for match in progress.matches if progress.is_void(match)],
+        "standings": [
+            {
+                "rank": row.rank,
+                "player": names[row.player],
+                "points": row.points,
+                "ties": dict(zip(progress.event.ties, row.ties, strict=True)),
+                "played": row.played,
+                "faults": row.faults,
+                **({"elo": found[row.player].elo, "margin": found[row.player].margin} if rated else {}),
+            }
+            for row in progress.standings()
+        ],
+        "matches": [
+            {
+                "match": match.id,
+                "round": match.round,
+                "seats": match.seats,
+                "places": [
+                    {"player": one.player, "place": one.place, "fault": one.fault if one.at_fault else None}
+                    for one in progress.results.get(match.number, ())
+                ],
+            }
+            for match in progress.matches
+        ],
+    }

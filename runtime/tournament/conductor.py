@@ -1,0 +1,238 @@
+"""The coordinator: plans rounds, starts matches in processes of their own, and alone writes what came of them.
+
+A match starts when none of its players is busy; its attempt is written first, its result in one transaction. What was
+running when a coordinator died is played again by the next, and uses up no try.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+from runtime.players.seeds import derived_seed
+from runtime.tournament import match_process
+from runtime.tournament.event import Event
+from runtime.tournament.match_process import MARK, MatchReport, MatchTask, seats_of_match
+from runtime.tournament.progress import EventProgress, progress_of
+from runtime.tournament.store import Match, Store
+from runtime.tournament.table import placed_text
+
+GRACE_SECONDS: Final = 15.0  # beyond a match's time, until its process is ended from outside
+END_SECONDS: Final = 3.0  # in which a process is to end once told to
+PRELOADED: Final = ("runtime.cli", "runtime.tournament.match_process")
+
+
+@dataclass(frozen=True, slots=True)
+class Arena:
+    """What all matches of an event share: roles, the spec's hash, the rules to load beforehand, where files go."""
+
+    server: str
+    client: str
+    spec_hash: str
+    accord: str
+    preloaded: tuple[str, ...]
+    files: Path
+    settings: Mapping[int, Mapping[str, str]]  # by how many sit at a match
+
+
+@dataclass
+class _Running:
+    match: Match
+    attempt: int
+    run: str
+    process: BaseProcess
+    connection: Connection
+    began: float
+
+
+class Conductor:
+    """Plays an event until nothing is missing. ``tell`` hears a line for each match that is settled or broken."""
+
+    def __init__(
+        self, event: Event, store: Store, arena: Arena, tell: Callable[[str], None] = lambda line: None
+    ) -> None:
+        self.event = event
+        self.store = store
+        self.arena = arena
+        self.tell = tell
+        self.progress: EventProgress = EventProgress(event)
+        self._running: dict[str, _Running] = {}
+        self._stopped = False
+        self._mark = sha256(str(store.url).encode()).hexdigest()[:16]
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload([*PRELOADED, *arena.preloaded])
+        self._kinds = {player.name: (player.kind, player.folder) for player in event.players}
+
+    def run(self) -> EventProgress:
+        """Play what is missing; return how far the event is, whole unless `stop` was called."""
+        kill_marked(self._mark)
+        self.store.stop_running()
+        self.progress = progress_of(self.event, self.store)
+        try:
+            while not self._stopped:
+                self._plan()
+                self._start_ready()
+                if not self._running:
+                    break
+                self._wait()
+        finally:
+            self._end_all()
+        return self.progress
+
+    def stop(self) -> None:
+        """Have `run` end soon; matches under way are given up and played again another time."""
+        self._stopped = True
+
+    # -- planning ----------------------------------------------------------------------------------------------------
+
+    def _plan(self) -> None:
+        while True:
+            for match, places, why in list(self.progress.walkovers()):
+                self.store.settle(match.number, why, places)
+                self.progress.results[match.number] = places
+                self.tell(f"{match.id}  {placed_text(places)}  ({why})")
+            found = self.progress.next_round()
+            if not found:
+                return
+            self.store.plan(found)
+            self.progress.matches.extend(found)
+
+    def _start_ready(self) -> None:
+        most = self.event.at_once or max(1, os.cpu_count() or 1)
+        busy = {name for one in self._running.values() for name in one.match.seats}
+        for match in self.progress.matches:
+            if len(self._running) >= most:
+                return
+            if match.id in self._running or self.progress.is_settled(match):
+                continue
+            if busy.isdisjoint(match.seats):
+                self._start(match)
+                busy.update(match.seats)
+
+    def _start(self, match: Match) -> None:
+        attempt, run = self.progress.attempts.get(match.number, 0) + 1, uuid4().hex[:12]
+        self.store.start(match.number, attempt, run)
+        self.progress.attempts[match.number] = attempt
+        ours, theirs = self._context.Pipe()
+        task = self.task(match, run)
+        process = self._context.Process(target=match_process.run, args=(task, theirs), daemon=False)
+        process.start()
+        theirs.close()
+        self._running[match.id] = _Running(match, attempt, run, process, ours, time.monotonic())
+
+    def task(self, match: Match, run: str) -> MatchTask:
+        """Return what the process of a match is told."""
+        seed = derived_seed(self.event.seed, match.id)
+        return MatchTask(
+            spec=self.event.spec,
+            spec_hash=self.arena.spec_hash,
+            settings=self.arena.settings[len(match.seats)],
+            rules=self.event.rules,
+            server=self.arena.server,
+            client=self.arena.client,
+            seats=seats_of_match(match.seats, self._kinds, seed),
+            seed=seed,
+            seconds=self.event.match_seconds,
+            folder=self.arena.files / match.id / run,
+            accord=self.arena.accord,
+            mark=f"{self._mark}/{run}",
+        )
+
+    # -- what comes back ---------------------------------------------------------------------------------------------
+
+    def _wait(self) -> None:
+        """Wait until something has come of a match, or one has had its time."""
+        now = time.monotonic()
+        most = self.event.match_seconds + GRACE_SECONDS
+        until = min(one.began for one in self._running.values()) + most
+        known = {one.connection: one for one in self._running.values()}
+        ready = wait([*known], timeout=max(0.0, min(until - now, 1.0)))
+        for connection in ready:
+            assert isinstance(connection, Connection), "only connections are waited for"
+            self._ended(known[connection], self._report(known[connection]))
+        for one in [*self._running.values()]:
+            if time.monotonic() - one.began > most:
+                self._ended(one, MatchReport(broken=f"its process did not end within {most:g} s"))
+
+    def _report(self, one: _Running) -> MatchReport:
+        try:
+            report = one.connection.recv()
+            assert isinstance(report, MatchReport), "a process sends its report and nothing else"
+            return report
+        except (EOFError, OSError):
+            one.process.join(END_SECONDS)
+            return MatchReport(broken=f"its process ended with {one.process.exitcode}")
+
+    def _ended(self, one: _Running, report: MatchReport) -> None:
+        del self._running[one.match.id]
+        self._end(one)
+        number, seconds = one.match.number, time.monotonic() - one.began
+        if report.broken or {placed.player for placed in report.places} != set(one.match.seats):
+            why = report.broken or "its report names other players"
+            self.store.end(number, one.attempt, "broken", seconds, why)
+            tried = self.progress.broken[number] = self.progress.broken.get(number, 0) + 1
+            left = "given up" if tried >= self.event.tries else f"played again ({tried} of {self.event.tries})"
+            self.tell(f"{one.match.id}  broken: {why}; {left}")
+        elif self.store.played(number, one.attempt, one.run, seconds, report.value, report.places):
+            self.progress.results[number] = report.places
+            self.tell(f"{one.match.id}  {placed_text(report.places)}")
+
+    # -- the end of processes ----------------------------------------------------------------------------------------
+
+    def _end(self, one: _Running) -> None:
+        """End a process, if it has not, and whatever it left behind."""
+        one.process.join(0.5 if not one.process.is_alive() else 0.05)
+        if one.process.is_alive():
+            one.process.terminate()
+            one.process.join(END_SECONDS)
+        if one.process.is_alive():
+            one.process.kill()
+            one.process.join()
+        one.connection.close()
+        if any(kind.startswith("exec:") for kind, _ in (self._kinds[name] for name in one.match.seats)):
+            kill_marked(f"{self._mark}/{one.run}")
+
+    def _end_all(self) -> None:
+        for one in self._running.values():
+            one.process.terminate()
+        for one in [*self._running.values()]:
+            self._end(one)
+            self.store.end(
+                one.match.number, one.attempt, "stopped", time.monotonic() - one.began, "the event was stopped"
+            )
+        self._running.clear()
+        kill_marked(self._mark)
+
+
+def kill_marked(mark: str) -> int:
+    """Kill every process that has this mark in its environment, as those have that a match left; return how many."""
+    killed = 0
+    for pid in _marked(mark):
+        with suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+            killed += 1
+    return killed
+
+
+def _marked(mark: str) -> Iterator[int]:
+    wanted = f"{MARK}={mark}".encode()
+    try:
+        entries = list(os.scandir("/proc"))
+    except OSError:
+        return  # no such system: there, processes die with their match or not at all
+    for entry in entries:
+        if entry.name.isdecimal() and int(entry.name) != os.getpid():
+            with suppress(OSError), closing(open(f"/proc/{entry.name}/environ", "rb")) as file:
+                if any(part.startswith(wanted) for part in file.read().split(b"\0")):
+                    yield int(entry.name)

@@ -1,0 +1,231 @@
+"""One match in a process of its own: it plays, tells how it went in plain data, and dies with whoever started it.
+
+It never raises: what goes wrong is told too, as the player's fault or as the arena's.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+
+from machines.effects import MatchOutcome
+from machines.loader import load, rules_modules
+from machines.model import Spec
+from machines.values import plain
+from runtime.journal import FORMAT, Head, open_journal
+from runtime.losses import Loss, violation_text
+from runtime.players.base import UnknownPlayerError
+from runtime.players.registry import open_player
+from runtime.players.seeds import derived_seed
+from runtime.sessions.game_result import GameResult, Participant
+from runtime.sessions.match import play
+from runtime.sessions.topology import connections
+from runtime.stopping import force_end
+from runtime.tournament.store import Placed
+
+MARK: Final = "ACCORD_EVENT"  # the variable by which left-over programs of an event are known
+LOG_FILE: Final = "log.txt"
+JOURNAL_FILE: Final = "journal.jsonl"
+WORDS_LINES: Final = 5  # of a program's standard error, kept with its fault
+
+
+@dataclass(frozen=True, slots=True)
+class MatchTask:
+    """What a process is to play. ``seats`` are in the order in which they sit down; ``folder`` takes the journal."""
+
+    spec: str
+    spec_hash: str
+    settings: Mapping[str, str]
+    rules: tuple[str, ...]
+    server: str
+    client: str
+    seats: tuple[Participant, ...]
+    seed: int
+    seconds: float
+    folder: Path
+    accord: str
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class MatchReport:
+    """How it went: ``places`` in the order of the seats and what was returned; or ``broken``, by the arena's fault."""
+
+    places: tuple[Placed, ...] = ()
+    value: Any = None
+    broken: str = ""
+
+
+def run(task: MatchTask, connection: Connection) -> None:
+    """Play a match and send its report; the entrance of the process.
+
+    When the other end of the connection is closed, as the coordinator is gone, the process ends, and its programs.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all of a terminal: the coordinator decides
+    signal.signal(signal.SIGTERM, lambda *_: force_end())
+    os.environ[MARK] = task.mark
+    threading.Thread(target=_die_with, args=(connection,), daemon=True).start()
+    try:
+        report = report_of(task)
+    except BaseException as error:
+        report = MatchReport(broken=f"{type(error).__name__}: {error}")
+    with suppress(OSError):
+        connection.send(report)
+    os._exit(0)  # a strategy may still think in its thread
+
+
+def _die_with(connection: Connection) -> None:
+    with suppress(EOFError, OSError):
+        connection.recv()
+    force_end()
+
+
+def report_of(task: MatchTask) -> MatchReport:
+    """Play a match here and return how it went.
+
+    Raises:
+        Exception: the arena failed.
+    """
+    task.folder.mkdir(parents=True, exist_ok=True)
+    _log_to(task.folder / LOG_FILE)
+    spec = load(task.spec, task.settings, task.rules)
+    rules = rules_modules(spec, task.rules)
+    head = Head(
+        journal=FORMAT,
+        accord=task.accord,
+        protocol=spec.protocol,
+        spec=task.spec,
+        sha256=task.spec_hash,
+        role=task.server,
+        seed=task.seed,
+        settings=dict(task.settings),
+        rules=list(task.rules),
+    )
+    absent: dict[str, str] = {}
+
+    async def game() -> GameResult | None:
+        seats = task.seats
+        for attempt in range(2):
+            try:
+                with anyio.move_on_after(task.seconds), closing(_new_journal(task.folder, head)) as journal:
+                    roles: dict[str, Any] = {"server": task.server, "client": task.client, "seed": task.seed}
+                    return await play(spec, rules, seats, journal=journal, **roles)
+                return None
+            except UnknownPlayerError:
+                absent.update([found async for found in _cannot_start(spec, seats)])
+                if attempt or not absent:
+                    raise
+                # The others play all the same: a place that hangs up as soon as it is asked.
+                seats = tuple([replace(seat, kind="gone") if seat.name in absent else seat for seat in seats])
+        raise AssertionError("the second attempt returns or raises")
+
+    def _new_journal(folder: Path, head: Head) -> Any:
+        path = folder / JOURNAL_FILE
+        path.unlink(missing_ok=True)
+        return open_journal(path, head)
+
+    result = anyio.run(game)
+    if result is None:
+        return MatchReport(broken=f"it took longer than a match may: {task.seconds:g} s")
+    return judged(spec, task, result, absent)
+
+
+async def _cannot_start(spec: Spec, seats: Sequence[Participant]) -> Any:
+    """Yield the name of each player that cannot be made, and why."""
+    for seat in seats:
+        try:
+            async with open_player(seat.kind, spec=spec, name=seat.name, seed=seat.seed, folder=seat.folder):
+                pass
+        except UnknownPlayerError as error:
+            yield seat.name, f"cannot start: {error}"
+
+
+def judged(spec: Spec, task: MatchTask, result: GameResult, absent: Mapping[str, str]) -> MatchReport:
+    """Return the report on a game that came to an end, or to none."""
+    ended = result.ended
+    if ended is None or ended.failed is not None:
+        return MatchReport(broken=ended.failed or "" if ended is not None else "the server goes on for ever")
+    names = [seat.name for seat in task.seats]
+    losses = {name: _reason(name, list(result.losses), absent) for name in names}
+    seated = _by_seat(ended.outcome, spec, task) if ended.outcome is not None else None
+    if seated is None:
+        failed = [outcome.name for outcome in result.players if outcome.failed is not None]
+        faulty = [seat for seat, name in enumerate(names) if losses[name] is not None or name in failed]
+        if not faulty:
+            return MatchReport(broken=f"no match was played: {task.server} returned {plain(ended.value)!r}")
+        seated = MatchOutcome((), tuple(faulty))
+    return MatchReport(tuple(_places(names, seated, losses)), plain(ended.value))
+
+
+def _by_seat(outcome: MatchOutcome, spec: Spec, task: MatchTask) -> MatchOutcome:
+    """Return an outcome with the places of players in ``task.seats`` for the numbers of their connections."""
+    each = max(1, connections(spec, task.client, task.server))
+    first = len(spec.connects.get(task.server, ()))
+
+    def seats(peers: Sequence[int]) -> tuple[int, ...]:
+        return tuple(dict.fromkeys((peer - first) // each for peer in peers))
+
+    points: dict[int, float] = {}
+    for peer, number in outcome.points:
+        seat = (peer - first) // each
+        points[seat] = points.get(seat, 0) + number
+    return MatchOutcome(tuple(map(seats, outcome.ranking)), seats(outcome.faults), tuple(points.items()))
+
+
+def _places(names: Sequence[str], outcome: MatchOutcome, losses: Mapping[str, Loss | str | None]) -> Iterator[Placed]:
+    ranked = [seat for group in outcome.ranking for seat in group if seat not in outcome.faults]
+    others = [seat for seat in range(len(names)) if seat not in ranked and seat not in outcome.faults]
+    groups = [[seat for seat in group if seat not in outcome.faults] for group in outcome.ranking]
+    place: dict[int, int] = {}
+    for group in (*groups, others, list(outcome.faults)):
+        place |= dict.fromkeys(group, len(place) + 1)
+    points = dict(outcome.points)
+    for seat, name in enumerate(names):
+        at_fault = seat in outcome.faults
+        fault, words = _told(losses[name]) if at_fault else ("", "")
+        yield Placed(name, place[seat], points.get(seat), at_fault, fault, words)
+
+
+def _reason(name: str, losses: Sequence[Loss], absent: Mapping[str, str]) -> Loss | str | None:
+    """Return why a player was at fault: what it said itself of its program, else the first that the server noted."""
+    if name in absent:
+        return absent[name]
+    own = [loss for loss in losses if loss.name == name]
+    # A limit that the server set, and a rule it asked, say more than that the connection ended thereafter.
+    return next((loss for loss in own if loss.violation.kind != "closed"), own[0] if own else None)
+
+
+def _told(loss: Loss | str | None) -> tuple[str, str]:
+    if loss is None:
+        return "the spec says so", ""
+    if isinstance(loss, str):
+        return loss, ""
+    text = violation_text(loss.violation, loss.name).removeprefix(f"{loss.name} ({loss.violation.role}): ")
+    return text, "\n".join(loss.said[-WORDS_LINES:])
+
+
+def seats_of_match(names: Sequence[str], kinds: Mapping[str, tuple[str, Path]], seed: int) -> tuple[Participant, ...]:
+    """Return those who sit at a match, each with its kind, its folder and a seed of its own."""
+    return tuple([Participant(name, kinds[name][0], derived_seed(seed, name), kinds[name][1]) for name in names])
+
+
+def _log_to(path: Path) -> None:
+    """Have the log of this process, and so what programs write to standard error, go to a file."""
+    root = logging.getLogger()
+    for handler in list(root.handlers):
+        root.removeHandler(handler)
+        handler.close()
+    handler = logging.FileHandler(path, mode="w", encoding="utf-8", errors="replace")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    root.addHandler(handler)
+    logging.getLogger("accord").setLevel(logging.INFO)

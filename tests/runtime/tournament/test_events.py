@@ -1,0 +1,111 @@
+"""Whole events by ``accord tournament``: from the file to the table, stopped and gone on with, the same by the seed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("sqlalchemy")
+
+CUP = """
+event: spring cup
+spec: sticks
+settings: {reply: 2 s, think: 1500 ms, again: 1000}
+seed: 7
+FORM
+players:
+  ann: {kind: random}
+  bob: {kind: random}
+  cyd: {kind: gone}
+  dan: {kind: random}
+  eve: {kind: random}
+"""
+
+
+def accord(*words: str) -> tuple[int, str, str]:
+    """Run a command in a process of its own, as it is for a person: it starts processes in turn."""
+    done = subprocess.run([sys.executable, "-m", "runtime", "tournament", *words], capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def event(folder: Path, form: str, name: str = "cup") -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.yaml"
+    path.write_text(CUP.replace("FORM", form))
+    return path
+
+
+def played(path: Path, *words: str) -> dict[str, Any]:
+    code, said, told = accord("run", str(path), "--json", "--quiet", *words)
+    assert (code, told) == (0, "")
+    facts: dict[str, Any] = json.loads(said)
+    return facts
+
+
+def winners(facts: dict[str, Any]) -> list[tuple[str, list[tuple[str, int]]]]:
+    return [(match["match"], [(one["player"], one["place"]) for one in match["places"]]) for match in facts["matches"]]
+
+
+@pytest.mark.parametrize(
+    ("form", "matches"),
+    [
+        ("games: 2", 20),
+        ("format: {gauntlet: [ann]}", 4),
+        ("format: knockout", 4),
+        ("format: {swiss: 3}", 6),
+        ("format: {groups: 2..3, rounds: 2}", 4),
+    ],
+)
+def test_an_event_of_each_form_is_played_to_its_end_the_same_by_the_seed(
+    form: str, matches: int, tmp_path: Path
+) -> None:
+    facts = played(event(tmp_path / "one", form))
+
+    assert (facts["planned"], facts["played"], facts["void"]) == (matches, matches, [])
+    assert winners(played(event(tmp_path / "other", f"at_once: 1\n{form}"))) == winners(facts)
+    for match in facts["matches"]:
+        faults = {one["player"] for one in match["places"] if one["fault"]}
+        assert faults == {"cyd"} & set(match["seats"])
+        assert all(one["place"] == len(match["seats"]) for one in match["places"] if one["fault"])
+
+
+def test_an_event_goes_on_where_it_was_and_a_changed_file_is_refused(tmp_path: Path) -> None:
+    path = event(tmp_path, "format: {swiss: 3}")
+    facts = played(path)
+
+    assert played(path) == facts
+    path.write_text(path.read_text().replace("eve:", "fay:"))
+    code, _, told = accord("run", str(path))
+    assert (code, "the event's file changed" in told) == (1, True)
+
+
+def test_what_a_person_decides_is_kept_with_its_reason(tmp_path: Path) -> None:
+    path = event(tmp_path, "games: 1")
+    before = played(path)
+    assert accord("drop", str(path), "nobody", "--why", "x")[0] == 2
+    assert accord("drop", str(path), "cyd")[0] == 2  # a decision has a reason
+    assert accord("again", str(path), "r1-1", "--why", "the power went")[0] == 0
+    code, said, _ = accord("show", str(path), "--json")
+    assert (code, json.loads(said)["played"]) == (0, 9)
+
+    assert winners(played(path)) == winners(before)  # the match has its own seed
+
+
+def test_show_prints_the_table_and_what_each_is_to_be_told(tmp_path: Path) -> None:
+    path = event(tmp_path, "games: 1")
+    played(path)
+
+    code, said, _ = accord("show", str(path))
+
+    assert code == 0
+    lines = said.splitlines()
+    assert lines[0] == "spring cup: 10 of 10 matches, round 5"
+    assert lines[1].split() == ["player", "points", "head-to-head", "sonneborn-berger", "played", "rating", "faults"]
+    assert lines[6].split()[:3] == ["5", "cyd", "0"]
+    assert any(line.startswith("cyd: 4 faults") for line in lines)
+    assert any("closed: it closed the connection, asked LEFT" in line for line in lines)
