@@ -22,7 +22,7 @@ LIMITS: Final = {
     "digits_max": ("digits of the whole part of a number", "malformed"),
     "inbox_messages_max": ("messages of one peer that wait to be heard", "that peer is not read until some were heard"),
     "inbox_bytes_max": ("bytes of those", "that peer is not read until some were heard"),
-    "connections_max": ("connections open at once, seated or not", "a further one is closed at once"),
+    "connections_max": ("connections open at once, seated or not", "a further one waits until there is room"),
     "started_max": ("machines started and not ended, in one session", "one more never begins, and `ended` says limit"),
     "parts_max": ("parts of a message that is made of parts", "malformed"),
     "work_max": ("elements of lists and texts that one event goes through", "the machine fails"),

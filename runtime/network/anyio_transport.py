@@ -15,6 +15,7 @@ import anyio
 from anyio.abc import ByteStream, SocketAttribute, SocketListener, SocketStream, TaskGroup
 from anyio.lowlevel import RunVar
 
+from runtime.network.accepting import Accepting
 from runtime.network.transport import (
     FLUSH_SECONDS,
     LINGER_SECONDS,
@@ -30,7 +31,6 @@ from runtime.network.transport import (
 
 log = logging.getLogger("accord.network")
 
-ACCEPT_AGAIN_SECONDS = 0.1  # After a failure to accept, usually because all file descriptors are in use.
 _LOST = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
 
 # Whoever has more than a turn's worth to hand over holds this for one turn of the loop each time; it is fair.
@@ -256,10 +256,11 @@ async def open_task_connection(host: str, port: int, tasks: TaskGroup) -> Connec
     return connection
 
 
-class TaskListener:
+class TaskListener(Accepting):
     """A `runtime.network.transport.Listener` over anyio's listeners, one for each address."""
 
     def __init__(self, bound: Sequence[Any], tasks: TaskGroup) -> None:
+        super().__init__()
         self.port: int = bound[0].extra(SocketAttribute.local_port)
         self._bound: Sequence[SocketListener] = bound
         self._tasks = tasks
@@ -285,14 +286,19 @@ class TaskListener:
     ) -> None:
         with scope:
             while True:
+                await self.room()
                 try:
                     stream = await listener.accept()
                 except anyio.ClosedResourceError:
                     return
                 except (OSError, anyio.BrokenResourceError) as error:
-                    log.warning("a connection could not be accepted: %s", _why(error))
-                    await anyio.sleep(ACCEPT_AGAIN_SECONDS)
+                    await self.failed(error)
                     continue
+                try:
+                    await self.room()  # that of another address may have taken the last place
+                except anyio.get_cancelled_exc_class():
+                    await anyio.aclose_forcefully(stream)
+                    raise
                 connection = _over(stream)
                 self._tasks.start_soon(connection.run, name=f"connection from {connection.name}")
                 on_connection(connection)

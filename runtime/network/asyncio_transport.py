@@ -9,19 +9,19 @@ for each peer in between would cost another 5 us.
 from __future__ import annotations
 
 import asyncio
-import errno
 import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from math import inf
-from typing import Any, Final, cast
+from socket import socket
+from typing import Any, cast
 
+import anyio
 from anyio.abc import SocketAttribute
 from anyio.lowlevel import RunVar
 
+from runtime.network.accepting import Accepting
 from runtime.network.transport import (
-    BACKLOG,
     FLUSH_SECONDS,
     LINGER_SECONDS,
     READ_BYTES,
@@ -34,9 +34,6 @@ from runtime.network.transport import (
 )
 
 log = logging.getLogger("accord.network")
-
-REFUSALS_SECONDS: Final = 60.0
-_NO_RESOURCES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 class _Shared(threading.local):
@@ -339,60 +336,50 @@ async def open_loop_connection(host: str, port: int) -> Connection:
     return connection
 
 
-def tell_refusals_once(loop: asyncio.AbstractEventLoop) -> None:
-    """Have a loop that cannot accept, as all file descriptors are in use, say so once a minute, in a line.
+class LoopListener(Accepting):
+    """A `runtime.network.transport.Listener` on the loop's own accepting of sockets, one for each address.
 
-    asyncio tells each of a thousand attempts with a traceback. All else goes where it went before.
+    asyncio's servers accept without an end, and close what they have no room for; so the sockets are accepted here.
     """
-    before = loop.get_exception_handler()
-    again_at = -inf
 
-    def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        nonlocal again_at
-        error = context.get("exception")
-        if isinstance(error, OSError) and error.errno in _NO_RESOURCES and "accept" in context["message"]:
-            if loop.time() >= again_at:
-                again_at = loop.time() + REFUSALS_SECONDS
-                log.warning("connections cannot be accepted: %s", reason(error))
-        elif before is not None:
-            before(loop, context)
-        else:
-            loop.default_exception_handler(context)
-
-    loop.set_exception_handler(handle)
-
-
-class LoopListener:
-    """A `runtime.network.transport.Listener` on asyncio servers, one for each address."""
-
-    def __init__(self, port: int) -> None:
-        self.port = port
-        self._servers: list[asyncio.AbstractServer] = []
-        self._on_connection: Callable[[Connection], None] | None = None
-
-    @classmethod
-    async def over(cls, bound: Sequence[Any]) -> LoopListener:
-        """Return a listener over sockets that anyio has bound: it gives all addresses the same free port."""
-        listener = cls(bound[0].extra(SocketAttribute.local_port))
-        loop = asyncio.get_running_loop()
-        tell_refusals_once(loop)
-        for one in bound:
-            raw = one.extra(SocketAttribute.raw_socket)
-            server = await loop.create_server(listener._make, sock=raw, backlog=BACKLOG, start_serving=False)
-            listener._servers.append(server)
-        return listener
+    def __init__(self, bound: Sequence[Any]) -> None:
+        """``bound`` are sockets that anyio has bound: it gives all addresses the same free port."""
+        super().__init__()
+        self.port: int = bound[0].extra(SocketAttribute.local_port)
+        self._bound = bound
+        self._tasks: list[asyncio.Task[None]] = []
 
     async def serve(self, on_connection: Callable[[Connection], None]) -> None:
         """Begin to hand over connections."""
-        self._on_connection = on_connection
-        for server in self._servers:
-            await server.start_serving()
+        for one in self._bound:
+            raw = one.extra(SocketAttribute.raw_socket)
+            self._tasks.append(asyncio.create_task(self._accept(raw, on_connection), name=f"accept on {self.port}"))
 
     async def close(self) -> None:
         """Give up the port."""
-        for server in self._servers:
-            server.close()
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        with anyio.CancelScope(shield=True):
+            await asyncio.gather(*tasks, return_exceptions=True)
+            for one in self._bound:
+                await anyio.aclose_forcefully(one)
 
-    def _make(self) -> LoopConnection:
-        assert self._on_connection is not None, "nothing is accepted before `serve`"
-        return LoopConnection(self._on_connection)
+    async def _accept(self, listening: socket, on_connection: Callable[[Connection], None]) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await self.room()
+            try:
+                raw, _ = await loop.sock_accept(listening)
+            except OSError as error:
+                await self.failed(error)
+                continue
+            try:
+                await self.room()  # that of another address may have taken the last place
+                await loop.connect_accepted_socket(lambda: LoopConnection(on_connection), raw)
+            except OSError as error:  # it has gone already
+                raw.close()
+                log.debug("a connection was lost at once: %s", reason(error))
+            except BaseException:
+                raw.close()
+                raise

@@ -100,6 +100,12 @@ class Listener(Protocol):
     async def serve(self, on_connection: Callable[[Connection], None]) -> None:
         """Begin to hand over connections, and return. The function must `start` or `abort` each before it returns."""
 
+    def pause(self) -> None:
+        """Accept no more until `resume`: who connects meanwhile waits."""
+
+    def resume(self) -> None:
+        """Accept again."""
+
     async def close(self) -> None:
         """Give up the port. Connections handed over live on."""
 
@@ -136,7 +142,7 @@ async def listen(host: str, port: int, tasks: TaskGroup, *, stock: bool = False)
         raise CannotListenError(f"cannot listen on {where}: {reason(error)}") from error
     if stock or not on_asyncio():
         return TaskListener(bound.listeners, tasks)
-    return await LoopListener.over(bound.listeners)
+    return LoopListener(bound.listeners)
 
 
 async def connect(role: str, host: str, port: int, tasks: TaskGroup, *, stock: bool = False) -> Connection:

@@ -20,8 +20,9 @@ from anyio.abc import TaskGroup
 
 from machines.effects import Effect, Ended
 from machines.engine.session import Program, Session
+from runtime.network.accepting import Seldom
 from runtime.network.clock import make_clock, warn_of_lag
-from runtime.network.transport import CannotConnectError, Connection, listen
+from runtime.network.transport import CannotConnectError, Connection, Listener, listen
 from runtime.players.base import Player, UnknownPlayerError
 from runtime.players.seeds import derived_seed
 from runtime.sessions.client import Address, connect_all, run_in_group
@@ -105,7 +106,7 @@ async def serve(
         )
         connect = partial(connect_all, program.connects, addresses or {}, tasks, stock=stock)
         door = _Door(program.wire.connections_max, address_max)
-        listener = await listen(host, port, tasks, stock=stock)
+        listener = door.listener = await listen(host, port, tasks, stock=stock)
         try:
             if on_listening is not None:
                 on_listening(listener.port)
@@ -147,26 +148,32 @@ def _told_if_stopped(on_stopped: Callable[[Stopped], None] | None, progress: Cal
 
 
 class _Door:
-    """Counts the connections of a listener and turns away those that are too many or too late."""
+    """Counts the connections of a listener, which waits while there are so many as may be.
+
+    Those of one address that are too many are turned away, and those that come too late.
+    """
+
+    listener: Listener
 
     def __init__(self, connections_max: int, address_max: float) -> None:
         self._connections_max = connections_max
         self._address_max = address_max
         self._open: Counter[str] = Counter()  # by address
         self._turned_away = 0
+        self._full = Seldom()
         self.admitted = 0  # since it listens
 
     def has_room(self, connection: Connection) -> bool:
         """Count a connection in, or turn it away."""
         address = _address(connection)
-        if self._open.total() >= self._connections_max:
-            self.turn_away(connection, f"{self._connections_max} connections are open, which is the limit")
-            return False
         if self._open[address] >= self._address_max:
             self.turn_away(connection, f"{self._address_max} connections from {address} are open, which is the limit")
             return False
         self._open[address] += 1
         self.admitted += 1
+        if self._open.total() >= self._connections_max:
+            self._full.warn("%d connections are open, which is the limit: others wait", self._connections_max)
+            self.listener.pause()
         return True
 
     def admit(self, host: SessionDriver, connection: Connection) -> None:
@@ -182,6 +189,7 @@ class _Door:
         self._open[address] -= 1
         if not self._open[address]:
             del self._open[address]
+        self.listener.resume()
 
     def turn_away(self, connection: Connection, why: str) -> None:
         """Close a connection at once. A flood of them must not flood the log, so every thousandth is told."""
