@@ -109,3 +109,12 @@ def early_policy(tree: Interpreter, seat: PeerState) -> Early:
     if tree.program.role.early is not None:
         return tree.program.role.early
     return tree.program.wire.early if seat.accepted else "keep"
+
+
+def is_open(session: Interpreter) -> bool:
+    """Whether somebody takes in the next connection; else it is dropped at once."""
+    if session.root is None or session.ended is not None:
+        return False
+    if any(frame.accepting is not None for frame in frames(session)):
+        return True
+    return any(".connected" in layer.events for _, layer in outward(session))

@@ -6,13 +6,15 @@ import asyncio
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
+import msgspec
 
 from machines.loader import find, shipped
 from machines.model import Spec
@@ -81,8 +83,49 @@ def _call_in(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
         loop.call_soon_threadsafe(call)
 
 
-@contextmanager
-def journal(
+@dataclass(frozen=True, slots=True)
+class JournalPlan:
+    """How a run's journal is kept: ``where`` as for `runtime.journal.open_journal`, up to so many bytes."""
+
+    where: Path | None
+    head: Head
+    limit_bytes: int
+
+    @contextmanager
+    def opened(self) -> Iterator[Journal | None]:
+        """Open the journal, and close it with its last line however the block ends; None if it cannot be made.
+
+        Raises:
+            JournalError: it cannot be made, and was asked for.
+        """
+        try:
+            made = open_journal(self.where, self.head, limit_bytes=self.limit_bytes)
+        except JournalError as error:
+            if self.where is not None:
+                raise
+            # Nobody asked for this one; a read-only home is no reason not to play.
+            note(f"this run keeps no journal: {error}")
+            yield None
+            return
+        try:
+            with at_forced_end(made.flush):
+                yield made
+        except KeyboardInterrupt:
+            made.close()
+            if made.path.exists():  # a run that had not begun leaves none
+                note(f"journal {made.path}")
+            raise
+        finally:
+            made.close()
+            if made.cut is not None and not logging.getLogger("accord.journal").isEnabledFor(logging.WARNING):
+                note(f"the journal has no end: {made.cut}")  # the log was not to say so
+
+    def for_group(self, seed: int) -> JournalPlan:
+        """Return the plan for one of several groups: a file of its own in the folder, with the group's seed."""
+        return replace(self, head=msgspec.structs.replace(self.head, seed=seed))
+
+
+def journal_plan(
     where: Path | None,
     off: bool,
     limit_mib: int = LIMIT_MIB,
@@ -95,22 +138,20 @@ def journal(
     rules: Sequence[str],
     backend: Backend,
     my: Mapping[str, Any] | None = None,
-) -> Iterator[Journal | None]:
-    """Open the journal of a run, and close it with its last line however the run ends; None if it is ``off``.
+) -> JournalPlan | None:
+    """Return how the journal of a run is kept; None if it is ``off``.
 
-    ``name`` is the spec's name or path as given, ``where`` as for `runtime.journal.open_journal`.
+    ``name`` is the spec's name or path as given.
 
     Raises:
         CommandError: a journal is asked for, and none; or one of less than a MiB.
-        JournalError: the journal asked for cannot be made.
     """
     if off and where is not None:
         raise CommandError("--journal and --no-journal exclude one another: leave one of them out")
     if limit_mib < 1:
         raise CommandError(f"--journal-limit {limit_mib} is less than 1 MiB: --no-journal keeps none")
     if off:
-        yield None
-        return
+        return None
     head = Head(
         journal=FORMAT,
         accord=program_version(),
@@ -125,27 +166,19 @@ def journal(
         rules=list(rules),
         backend=backend,
     )
-    try:
-        made = open_journal(where, head, limit_bytes=limit_mib << 20)
-    except JournalError as error:
-        if where is not None:
-            raise
-        # Nobody asked for this one; a read-only home is no reason not to play.
-        note(f"this run keeps no journal: {error}")
-        yield None
-        return
-    try:
-        with at_forced_end(made.flush):
-            yield made
-    except KeyboardInterrupt:
-        made.close()
-        if made.path.exists():  # a run that had not begun leaves none
-            note(f"journal {made.path}")
-        raise
-    finally:
-        made.close()
-        if made.cut is not None and not logging.getLogger("accord.journal").isEnabledFor(logging.WARNING):
-            note(f"the journal has no end: {made.cut}")  # the log was not to say so
+    return JournalPlan(where, head, limit_mib << 20)
+
+
+@contextmanager
+def journal(where: Path | None, off: bool, limit_mib: int = LIMIT_MIB, **what: Any) -> Iterator[Journal | None]:
+    """Open the journal of a run as `journal_plan` says, and close it however the run ends; None if it is ``off``.
+
+    Raises:
+        CommandError, JournalError: see `journal_plan` and `JournalPlan.opened`.
+    """
+    plan = journal_plan(where, off, limit_mib, **what)
+    with plan.opened() if plan is not None else nullcontext() as made:
+        yield made
 
 
 def journal_path(made: Journal | None) -> str | None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from contextlib import nullcontext, suppress
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
 from machines.effects import Effect, Ended, Violation
+from machines.engine.session import Program
 from machines.values import plain
 from runtime.commands.backends import journal as opened_journal
-from runtime.commands.backends import journal_path, run
+from runtime.commands.backends import journal_path, journal_plan, run
 from runtime.commands.exit_codes import FAILED, OK, CommandError
 from runtime.commands.options import (
     BackendOption,
@@ -38,9 +40,11 @@ from runtime.commands.options import (
 )
 from runtime.commands.output import OutputError, log_shown, note, put, put_json
 from runtime.commands.results import result_lines
+from runtime.commands.serve_again import GroupService
 from runtime.journal import LIMIT_MIB, Journal
 from runtime.losses import EVIDENCE_SHOWN, Loss, Losses
 from runtime.players.registry import check_kind, default_kind, open_player
+from runtime.sessions.group_server import GROUPS_MAX
 from runtime.sessions.server import ADDRESS_MAX, Stopped
 from runtime.sessions.server import serve as serve_role
 
@@ -57,6 +61,10 @@ def serve(
     per_address: Annotated[
         int, Parameter(help="Connections that one address may have open at once; more are turned away.")
     ] = ADDRESS_MAX,
+    again: Annotated[
+        bool, Parameter(help="Seat one group after another, several at a time, until it is ended; a result for each.")
+    ] = False,
+    at_once: Annotated[int, Parameter(help="With --again: how many groups may play at a time.")] = GROUPS_MAX,
     to: To = [],  # noqa: B006 (cyclopts makes a new list)
     player: Annotated[str | None, Parameter(help="Who decides, if this role asks; see accord show SPEC.")] = None,
     name: Annotated[str, Parameter(help="What my.name is in the spec.")] = "server",
@@ -77,6 +85,7 @@ def serve(
 
     With --json the first line is {"listening": "HOST:PORT", ...} as soon as the port is taken, the last the result. One
     that Ctrl-C has ended says how far it was: {"stopped": {"connections", "ended", "running", "waited_for"}, ...}.
+    With --again each group has its own seed and journal and ends with a line; --journal names the folder of them all.
     Exit code 0 if the protocol came to its end, 1 if the run failed, 4 if the port is in use, 130 after Ctrl-C.
     """
     if not 0 <= port <= 65535:
@@ -92,6 +101,27 @@ def serve(
     number = seed_of(seed)
     made = program(loaded_spec, chosen, rules)
     facts: dict[str, Any] = {"spec": loaded_spec.protocol, "role": chosen, "seed": number}
+    if again:
+        _check_again(made, kind, journal, at_once)
+        plan = journal_plan(
+            journal,
+            no_journal,
+            journal_limit,
+            name=spec,
+            spec=loaded_spec,
+            role=chosen,
+            seed=number,
+            settings=overridden,
+            rules=rules,
+            backend=backend,
+            my={"name": name},
+        )
+        service = GroupService(
+            made, host, port, number, {"name": name}, addresses, kind, plan, backend, at_once, per_address, evidence,
+            quiet, json, facts,
+        )  # fmt: skip
+        with log_shown(log or ("error" if quiet else "info"), as_json=log_json):
+            service.serve()
 
     def told(session: int, ended: Ended) -> None:
         if json:
@@ -173,6 +203,26 @@ def serve(
         if book is not None and not quiet:
             note(f"journal {book.path}")
     return FAILED if ended.failed is not None else OK
+
+
+def _check_again(made: Program, kind: str, journal: Path | None, at_once: int) -> None:
+    """Make sure that a role can be served group after group, and there is a folder for its journals.
+
+    Raises:
+        CommandError: it cannot, for the reason given.
+    """
+    if made.per_connection:
+        raise CommandError(f"{made.role.name} has a session for each connection: it goes on without --again")
+    if kind == "human":
+        raise CommandError("a person cannot decide for several groups at a time: leave out --again, or name a program")
+    if at_once < 1:
+        raise CommandError(f"--at-once {at_once} is less than 1: nobody could play")
+    if journal is not None:
+        try:
+            journal.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            why = "it is a file" if isinstance(error, FileExistsError) else error.strerror
+            raise CommandError(f"--journal {journal}: with --again it is the folder of all journals: {why}") from error
 
 
 def _how_far(stop: Stopped, *, each: bool) -> str:

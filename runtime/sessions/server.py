@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -105,7 +105,7 @@ async def serve(
             names=names,
         )
         connect = partial(connect_all, program.connects, addresses or {}, tasks, stock=stock)
-        door = _Door(program.wire.connections_max, address_max)
+        door = Door(program.wire.connections_max, address_max)
         listener = door.listener = await listen(host, port, tasks, stock=stock)
         try:
             if on_listening is not None:
@@ -113,13 +113,13 @@ async def serve(
             log.info("%s listens on %s:%d", program.role.name, host, listener.port)
             if program.per_connection:
                 each = _SessionEach(make_host, connect, door, tasks, seed, on_ended, make_player)
-                with _told_if_stopped(on_stopped, each.progress):
+                with told_if_stopped(on_stopped, each.progress):
                     await listener.serve(each.admit)
                     await anyio.sleep_forever()
             connections = await connect()
             only = make_host(seed=seed)
             try:
-                with _told_if_stopped(on_stopped, lambda: Stopped(door.admitted, 0, 1, only.session.where())):
+                with told_if_stopped(on_stopped, lambda: Stopped(door.admitted, 0, 1, only.session.where())):
                     only.start(connections)
                     await listener.serve(partial(door.admit, only))
                     return await only.over()
@@ -137,7 +137,7 @@ async def serve(
 
 
 @contextmanager
-def _told_if_stopped(on_stopped: Callable[[Stopped], None] | None, progress: Callable[[], Stopped]) -> Iterator[None]:
+def told_if_stopped(on_stopped: Callable[[Stopped], None] | None, progress: Callable[[], Stopped]) -> Iterator[None]:
     """Tell how far a server was, if the block is cancelled."""
     try:
         yield
@@ -147,7 +147,16 @@ def _told_if_stopped(on_stopped: Callable[[Stopped], None] | None, progress: Cal
         raise
 
 
-class _Door:
+def most_frequent(states: Iterable[str]) -> str:
+    """Return the states in which most sessions stand, and how many in each, for people."""
+    counted = Counter(states)
+    most = counted.most_common(STATES_TOLD_MAX)
+    told = [f"{state} ({count})" for state, count in most]
+    others = counted.total() - sum(count for _, count in most)
+    return "; ".join([*told, *([f"others ({others})"] if others else [])])
+
+
+class Door:
     """Counts the connections of a listener, which waits while there are so many as may be.
 
     Those of one address that are too many are turned away, and those that come too late.
@@ -210,7 +219,7 @@ class _SessionEach:
         self,
         make_host: Callable[..., SessionDriver],
         connect: Callable[[], Awaitable[list[Connection]]],
-        door: _Door,
+        door: Door,
         tasks: TaskGroup,
         seed: int,
         on_ended: Callable[[int, Ended], None] | None,
@@ -233,11 +242,7 @@ class _SessionEach:
 
     def _waits(self) -> str:
         """Return the states in which most sessions stand, and how many in each, for people."""
-        states = Counter(session_state(host.session) for host in self._running)
-        most = states.most_common(STATES_TOLD_MAX)
-        told = [f"{state} ({count})" for state, count in most]
-        others = states.total() - sum(count for _, count in most)
-        return "; ".join([*told, *([f"others ({others})"] if others else [])])
+        return most_frequent(session_state(host.session) for host in self._running)
 
     def admit(self, connection: Connection) -> None:
         """Open a session for a connection, if there is room."""
