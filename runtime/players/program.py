@@ -13,7 +13,7 @@ It writes one line for each ``ask``, in the same order, either of
 A question that was cancelled is still owed its line, so that a program need not read while it thinks; that line is
 thrown away. ``within`` is in seconds, null for no limit. What the program writes to standard error is passed to the
 log, level info, and when it fails the last of it is part of the reason. It runs without a shell, in a process group of
-its own, which is killed at the end. For whoever writes a program: ``docs/players.md``.
+its own, which is killed at the end, with all that it started. For whoever writes a program: ``docs/players.md``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ import logging
 import os
 import re
 import shlex
-import signal
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -37,6 +36,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 
 from machines.values import plain
 from runtime.players.base import Arguments, DecisionError, UnknownPlayerError
+from runtime.players.descendants import MARK, WARDEN, kill_group, kill_marked
 from runtime.stopping import at_forced_end
 
 log = logging.getLogger("accord.players")
@@ -213,17 +213,20 @@ async def open_program(command: str, name: str, folder: Path | None = None) -> A
         UnknownPlayerError: the command cannot be started.
     """
     words = program_words(command)
+    environment = WARDEN.environment()
     try:
         process = await anyio.open_process(
             words,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            env=environment,
             start_new_session=True,
             cwd=folder,
         )
     except OSError as error:
         raise UnknownPlayerError(f"exec:{command}: {error.strerror or error}") from error
+    WARDEN.started(process.pid)
     to_program, lines = anyio.create_memory_object_stream[bytes](LINES_WAITING_MAX)
     program = SubprocessPlayer(process, words, name, to_program)
     failed: Exception | None = None
@@ -232,14 +235,15 @@ async def open_program(command: str, name: str, folder: Path | None = None) -> A
             tasks.start_soon(_write, process, lines)
             tasks.start_soon(_pass_on, process, os.path.basename(words[0]), program)
             try:
-                with at_forced_end(partial(end_group, process)):
+                with at_forced_end(partial(end_group, process, environment[MARK])):
                     yield program
             except Exception as error:
                 failed = error  # Raised again outside the task group, which would wrap it in a group of one.
             finally:
                 # Closing lets the writer hand over what is waiting, and then close the program's input.
                 to_program.close()
-                await _end(process)
+                await _end(process, environment[MARK])
+                WARDEN.ended(process.pid)
                 with anyio.move_on_after(GRACE_SECONDS, shield=True):
                     await program.complained.wait()
                 tasks.cancel_scope.cancel()
@@ -290,20 +294,24 @@ async def _pass_on(process: Process, called: str, program: SubprocessPlayer) -> 
     program.complained.set()
 
 
-async def _end(process: Process) -> None:
-    """Give the program GRACE_SECONDS to end by itself, then kill all of its process group."""
+async def _end(process: Process, mark: str) -> None:
+    """Give the program GRACE_SECONDS to end by itself, then kill all of its process group, and whoever left that."""
     with anyio.CancelScope(shield=True):
         with anyio.move_on_after(GRACE_SECONDS):
             await process.wait()
-        end_group(process)
+        end_group(process, mark)
         await process.wait()
 
 
-def end_group(process: Process | subprocess.Popen[bytes]) -> None:
-    """Kill a program and its children, also when it has ended itself: they may not have. Windows knows no groups."""
-    # Nobody of the group may be left, which macOS calls PermissionError if there are zombies.
-    with suppress(ProcessLookupError, PermissionError):
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
+def end_group(process: Process | subprocess.Popen[bytes], mark: str = "") -> None:
+    """Kill a program and its children, also when it has ended itself: they may not have. Windows knows no groups.
+
+    Those are killed too that carry its ``mark``: see `runtime.players.descendants`.
+    """
+    if hasattr(os, "killpg"):
+        kill_group(process.pid)
+    else:
+        with suppress(ProcessLookupError, PermissionError):
             process.kill()
+    if mark:
+        kill_marked(f"{mark}\0")
