@@ -7,7 +7,7 @@ An open door runs its machine for each connection (`admit`). Those it returns fo
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from machines.effects import Note
 from machines.engine.actions import count_range, duration, peers
@@ -34,6 +34,7 @@ def enter_accept(tree: Interpreter, frame: CallFrame, node: CompiledState) -> No
     if frame.parked is not None:  # another accept into the same name goes on with the sign-ups under way
         accepting.pending, frame.parked = frame.parked, None
     frame.accepting = accepting
+    tree.doors = (*(door for door in tree.doors if door.alive and door.accepting is not None), frame)
     hear_seated(tree, frame, node)
     count_seats(tree, frame, node, accepting)
     tree.hear_more()
@@ -43,13 +44,53 @@ def hear_seated(tree: Interpreter, frame: CallFrame, node: CompiledState) -> Non
     """An open door hears those already seated, and whoever it awaits besides."""
     accept = node.accept
     assert accept is not None, "only an accept is looked at here"
-    seated = [restore_peer(tree, peer) for peer in frame.slots[accept.slot]]
-    if node.awaits is not None:
-        for peer in peers(node.awaits(frame.slots)):
-            seat = restore_peer(tree, peer)
-            if seat not in seated:
-                seated.append(seat)
+    inside = frame.slots[accept.slot]
+    besides = node.awaits(frame.slots) if node.awaits is not None else ()
+    door = frame.accepting
+    if door is not None and _hears_already(tree, frame, door, inside, besides):
+        return
+    seated = dict.fromkeys(restore_peer(tree, peer) for peer in inside)
+    if besides is not inside:
+        seated.update(dict.fromkeys(restore_peer(tree, peer) for peer in peers(besides)))
     tree.hear(frame, tuple(seated))
+    if door is not None:
+        door.heard = inside, besides, frame.hears
+
+
+def _hears_already(tree: Interpreter, frame: CallFrame, door: Admission, inside: Any, besides: Any) -> bool:
+    """Whether a door heard just these when it looked last, so that each event costs the same however many they are.
+
+    Of one that was then alone in having its say, only the loss may still have to be told: its bytes made no sense.
+    """
+    before, others, heard = door.heard
+    if frame.hears is not heard or inside is not before or besides is not others:
+        return False
+    speaker = tree.speaker
+    if speaker is not None:
+        seat = tree.seats[speaker.number]
+        if seat.holder is frame and seat.silent and not (seat.inbox or seat.more or seat.closed_told):
+            return False
+    return True
+
+
+def _hear_newcomer(tree: Interpreter, frame: CallFrame, node: CompiledState, door: Admission, seat: PeerState) -> bool:
+    """Hear one more, who has just taken the last seat, beside those heard already; False if all are to be looked at."""
+    assert node.accept is not None, "only an accept is looked at here"
+    before, others, heard = door.heard
+    inside = frame.slots[node.accept.slot]
+    besides = node.awaits(frame.slots) if node.awaits is not None else ()
+    if frame.hears is not heard or len(inside) != len(before) + 1 or len(heard) != len(before) or not heard:
+        return False
+    if not (besides is inside or (besides == () and others == ())) or seat.holder is not None or seat.silent:
+        return False
+    if tree.extra is not None and tree.extra.loans:
+        return False
+    seat.holder = frame
+    frame.hears = (*heard, seat)
+    door.heard = inside, besides, frame.hears
+    if seat.inbox or seat.more:
+        tree.ready.append(seat)
+    return True
 
 
 def count_seats(tree: Interpreter, frame: CallFrame, node: CompiledState, accepting: Admission) -> None:
@@ -136,7 +177,8 @@ def take_seat(tree: Interpreter, frame: CallFrame, child: CallFrame) -> None:
         frame.slots[node.accept.slot] = (*frame.slots[node.accept.slot], seat.peer)
     tree.effects.append(Note("info", "it is seated", seat.number))
     try:
-        hear_seated(tree, frame, node)
+        if not _hear_newcomer(tree, frame, node, accepting, seat):
+            hear_seated(tree, frame, node)
         count_seats(tree, frame, node, accepting)
     except BaseException as error:
         tree.failed(frame, error, "seating")
@@ -147,7 +189,7 @@ def unseat(tree: Interpreter, frame: CallFrame, peer: Peer) -> None:
     accept = frame.node.accept
     assert accept is not None, "only an accept has seats"
     seated = frame.slots[accept.slot]
-    frame.slots[accept.slot] = tuple(other for other in seated if other != peer)
+    frame.slots[accept.slot] = tuple([other for other in seated if other.number != peer.number])
 
 
 def recount(tree: Interpreter, frame: CallFrame) -> None:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 MESSAGE, FAULT, LOST = "message", "fault", "lost"
 
 
+STEPS_AN_ITEM = 10  # silent steps granted besides for each item that begins side by side with others
+GRANTED_ITEMS_MAX = 10_000
 SILENT_STEPS_MAX = 10_000  # A spec that passes on so often without waiting will never wait; 10,000 take about 5 ms.
 TOO_SILENT = f"{SILENT_STEPS_MAX} steps without waiting for anything"
 
@@ -314,7 +316,7 @@ class SuspendedAdmission(dict[int, CallFrame]):
 class Admission:
     """What an ``accept`` keeps while it is open: who is signing up, how many it wants, when it stops lingering."""
 
-    __slots__ = ("high", "linger", "linger_serial", "low", "pending")
+    __slots__ = ("heard", "high", "linger", "linger_serial", "low", "pending")
 
     def __init__(self, low: int, high: float) -> None:
         self.low = low
@@ -322,6 +324,8 @@ class Admission:
         self.linger = inf
         self.linger_serial = 0
         self.pending: dict[int, CallFrame] = {}
+        # Who was seated, whom it awaited besides, and whose seats it heard, when it looked last.
+        self.heard: tuple[Any, Any, tuple[PeerState, ...]] = (None, None, ())
 
 
 class Loop:

@@ -60,9 +60,9 @@ _NO_QUESTIONS: dict[int, CallFrame] = {}  # what a session has whose role asks n
 class Interpreter(Transaction):
     """A session without its inputs."""
 
-    __slots__ = ("asked", "earliest", "ended", "event_mark", "failures", "lonely", "my", "now", "over_limit",
-                 "questions", "reading", "root", "seed", "serial", "speaker", "steps", "transitions", "unheard",
-                 "work")  # fmt: skip
+    __slots__ = ("asked", "doors", "earliest", "ended", "event_mark", "failures", "granted", "lonely", "my", "now",
+                 "over_limit", "questions", "reading", "root", "seed", "serial", "speaker", "steps", "transitions",
+                 "unheard", "work")  # fmt: skip
 
     def __init__(self, program: Program, seed: int, my: Mapping[str, Any]) -> None:
         self.program = program
@@ -86,6 +86,8 @@ class Interpreter(Transaction):
         self.unheard: tuple[int, ...] = ()  # seats with something in their inbox that nobody would read so far
         self.lonely: tuple[CallFrame, ...] = ()  # frames that await a group in which nobody is left
         self.steps = 0
+        self.doors: tuple[CallFrame, ...] = ()  # frames whose accept was entered; not all are open any more
+        self.granted = 0  # silent steps allowed besides SILENT_STEPS_MAX, for items that began side by side
         self.failures = 0
         self.serial = 0
         self.event_mark = 0
@@ -390,7 +392,7 @@ class Interpreter(Transaction):
             if not frame.alive:
                 continue
             self.steps += 1
-            if self.steps > SILENT_STEPS_MAX:
+            if self.steps > SILENT_STEPS_MAX + self.granted:
                 self.failed(frame, FailedError(TOO_SILENT), "passing on")
                 continue
             if frame.parked is not None:

@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from machines.engine.call_stack import SILENT_STEPS_MAX, TOO_SILENT, CallFrame, FailedError, Loop, ParallelLoop
+from machines.engine.call_stack import (
+    GRANTED_ITEMS_MAX,
+    SILENT_STEPS_MAX,
+    STEPS_AN_ITEM,
+    TOO_SILENT,
+    CallFrame,
+    FailedError,
+    Loop,
+    ParallelLoop,
+)
 from machines.engine.compiler import CompiledState
 from machines.engine.timers import start_clocks
 from machines.expressions.operations import LENGTH_MAX
@@ -54,7 +63,7 @@ def next_item(tree: Interpreter, frame: CallFrame, node: CompiledState, loop: Lo
     while True:
         index = loop.index = loop.index + 1
         tree.steps += 1
-        if tree.steps > SILENT_STEPS_MAX:
+        if tree.steps > SILENT_STEPS_MAX + tree.granted:
             raise FailedError(TOO_SILENT)
         if index >= len(items):
             frame.loop = None
@@ -84,8 +93,9 @@ def start_items(tree: Interpreter, frame: CallFrame, node: CompiledState, loop: 
     started: list[CallFrame] = []
     while (index := loop.startable()) is not None:
         tree.steps += 1
-        if tree.steps > SILENT_STEPS_MAX:
+        if tree.steps > SILENT_STEPS_MAX + tree.granted:
             raise FailedError(TOO_SILENT)
+        tree.granted = min(tree.granted + STEPS_AN_ITEM, GRANTED_ITEMS_MAX * STEPS_AN_ITEM)
         view = seen_by(tree, frame, loop, index)
         if index in loop.views:
             loop.views[index] = view[:]

@@ -28,6 +28,15 @@ def frames(tree: Interpreter) -> Iterator[CallFrame]:
         yield from below(tree.root)
 
 
+def open_door(tree: Interpreter) -> CallFrame | None:
+    """Return the frame that admits who connects now: the innermost, oldest whose accept is open; or None."""
+    if len(tree.doors) > 1:
+        tree.doors = tuple([door for door in tree.doors if door.alive and door.accepting is not None])
+    if len(tree.doors) > 1:
+        return next((frame for frame in frames(tree) if frame.accepting is not None), None)
+    return next((door for door in tree.doors if door.alive and door.accepting is not None), None)
+
+
 def leaves(tree: Interpreter) -> Iterator[CallFrame]:
     """Yield the frames that called nobody: those that wait."""
     for frame in frames(tree):

@@ -92,10 +92,10 @@ class Session(Interpreter):
         if self.ended is not None:
             self.drop(seat.peer, "the session is over")
             return seat.number, self._done()
-        for leaf in routing.frames(self):
-            if leaf.accepting is not None:
-                admission.admit(self, leaf, seat)
-                return seat.number, self._done()
+        door = routing.open_door(self)
+        if door is not None:
+            admission.admit(self, door, seat)
+            return seat.number, self._done()
         for holder, layer in routing.outward(self):
             if ".connected" in layer.events and self.fire(holder, layer, layer.prefix + ".connected", seat.peer):
                 return seat.number, self._done()
@@ -237,7 +237,7 @@ class Session(Interpreter):
     def _begin(self, now: float) -> None:
         self.transitions = []
         self.event_mark = 0
-        self.steps = self.failures = 0
+        self.steps = self.granted = self.failures = 0
         METER.left = self.program.work_max
         if now > self.now:
             self.now = now
@@ -312,7 +312,7 @@ class Session(Interpreter):
         """
         self.event_mark = len(self.effects)
         if fresh:
-            self.steps = self.failures = 0
+            self.steps = self.granted = self.failures = 0
             METER.left = self.program.work_max
 
     def _new_seat(self, role: str, *, accepted: bool) -> PeerState:

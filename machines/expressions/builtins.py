@@ -34,6 +34,7 @@ from machines.expressions.operations import (
     typed_equal,
     whole,
 )
+from machines.flat_records import flat, is_scalar
 from machines.values import Peer, Range, Record
 from machines.work import CHARACTERS, SHORT, SORTING, spend
 
@@ -162,7 +163,12 @@ def put(of: Any, key: Any, value: Any, /) -> Any:
         return (*of[:number], value, *of[number + 1 :]) if number is not None else of
     mapping = _copied(of, "put")
     _within(len(mapping) + 1, "put")
-    return Record({**mapping, _text(key, "put, as a key,"): value})
+    name = _text(key, "put, as a key,")
+    if is_scalar(value) and name.isascii():  # a store grows by one such after another: it is not looked through again
+        known = flat(mapping)
+        if known is not None:
+            return known.with_item(name, value)
+    return Record({**mapping, name: value})
 
 
 def without(of: Any, what: Any, /) -> Any:

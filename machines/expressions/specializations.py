@@ -12,6 +12,7 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 from machines.expressions.operations import DIRECT, INTEGER_MAX, INTEGER_MIN, UNMISTAKABLE, typed_equal
+from machines.flat_records import FlatRecord
 from machines.values import Peer, Range, Record
 from machines.work import SHORT
 
@@ -147,7 +148,7 @@ def field(owner: Part, name: str, general: Callable[..., Any]) -> Evaluator:
             try:
                 if kind is Peer:
                     return value.fields[name]
-                if kind is Record:
+                if kind is Record or kind is FlatRecord:
                     return value[name]
             except KeyError:
                 pass  # said by the general operation, which knows what there is instead
