@@ -102,9 +102,9 @@ class Campaign:
         self._ends = {role: self._counted or hears_an_end(spec, role) for role in callers(spec)}
         self._doors = any(counted_doors(spec))
         own = {role: specs.get(role, spec) for role in spec.roles}
-        self._programs = {False: {role: Program(one, role, rules) for role, one in own.items()}}
+        self.programs = {False: {role: Program(one, role, rules) for role, one in own.items()}}
         if small(spec) is not None:
-            self._programs[True] = {role: Program(small(one) or one, role, rules) for role, one in own.items()}
+            self.programs[True] = {role: Program(small(one) or one, role, rules) for role, one in own.items()}
 
     def play(self, scene: GameScenario, seed: int) -> tuple[RunLog | None, list[Failure]]:
         """Play one game; without a course if what is amiss in it never came to pass."""
@@ -116,7 +116,7 @@ class Campaign:
                 return None, []
             script = who[0].spoken
         judge = Oracle(scene, seed, counted=self._counted)
-        programs = self._programs[scene.small]
+        programs = self.programs[scene.small]
         ends = scene.deed is None and not scene.lonely and scene.players == "own"  # all play by the rules, to its end
         stage = JudgedGame(
             self.spec,
@@ -130,7 +130,7 @@ class Campaign:
             if ends and not self.cast.fair
             else None,  # those who know the rules never tire
         )
-        self._invite(stage, scene, seed)
+        self.invite(stage, scene, seed)
         bounded = False
         try:
             stage.play()
@@ -157,14 +157,15 @@ class Campaign:
         if key not in self._plain:
             judge = Oracle(scene, seed, counted=False)
             self._plain[key] = stage = JudgedGame(
-                self.spec, self._programs[False], judge, seed=derived_seed(seed, "game")
+                self.spec, self.programs[False], judge, seed=derived_seed(seed, "game")
             )
-            self._invite(stage, scene, seed)
+            self.invite(stage, scene, seed)
             with suppress(EndlessError):
                 stage.play()
         return self._plain[key]
 
-    def _invite(self, stage: JudgedGame, scene: GameScenario, seed: int) -> None:
+    def invite(self, stage: JudgedGame, scene: GameScenario, seed: int) -> None:
+        """Let the clients of a scene come to a game, each with its player."""
         words = self._words.again()
         late = latecomers(self.spec)
         for role in callers(self.spec):

@@ -86,7 +86,7 @@ class FollowedCampaign:
         game = FollowedSimulation(
             self.campaign.spec, self.programs, judge, seed=seed, deed=deed, knowledge=self.knowledge
         )
-        self.campaign._invite(game, scene, seed)
+        self.campaign.invite(game, scene, seed)
         with suppress(EndlessError):
             game.play()
         return game
