@@ -39,6 +39,7 @@ _COMMANDS = {
     "simulate": ("runtime.commands.simulate:simulate", "Play many whole games in memory, a line of JSON each."),
     "serve": ("runtime.commands.serve:serve", "Run a role that listens, until its protocol ends."),
     "join": ("runtime.commands.join:join", "Run a role that connects, with a player who decides."),
+    "conform": ("runtime.commands.conform:conform", "Say whether a program that others wrote keeps to its role."),
     "proxy": ("runtime.commands.proxy:proxy", "Stand between two programs, and say who deviates from the spec first."),
     "check": ("runtime.commands.check:check", "Report all problems of specs; exit 2 if there are any."),
     "explain": ("runtime.commands.explain:explain", "Say what the code of a problem means, with examples."),

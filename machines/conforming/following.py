@@ -101,6 +101,15 @@ class Follower:
             self.deaf.add(seat)
             self._forget_unseen()
 
+    def broke_off(self, seat: int, now: float) -> None:
+        """A peer has closed its connection within a message: some readers take that for a message, some do not."""
+        if seat not in self.deaf and seat not in self.left:
+            before = self.beliefs
+            self._put(seat, [GARBAGE], now)
+            for belief, trail in before.items():
+                self._add(self.beliefs, belief, trail)
+            self.hung_up(seat, now)
+
     def _put(self, seat: int, tokens: Sequence[Token | str], now: float) -> None:
         self._seen = now
         self._delivered[seat].append(now)
@@ -147,8 +156,17 @@ class Follower:
             self._take_in(seat, now)
             if self.judges:
                 self._end_observed(seat, now)
+        elif self.judges and self.beliefs:
+            self._end_echoed(seat, now)
         self.left.add(seat)
         self._forget_unseen()
+
+    def _end_echoed(self, seat: int, now: float) -> None:
+        """The end of a connection that is lost is no event; but it may tell what the program has come through."""
+        found = self._observed(seat, partial(_shut, seat), now, ends=True)
+        calm = [trail.labels for trail in found.values() if trail.hurry is None]
+        if calm:
+            self.covered |= frozenset.intersection(*calm)
 
     def _end_observed(self, seat: int, now: float) -> None:
         stream = self.streams[seat]

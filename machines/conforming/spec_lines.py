@@ -32,6 +32,19 @@ def place_of(spec: Spec, role: str, deviation: Deviation) -> Place:
     return spec.roles[role].place
 
 
+def refusal_place(spec: Spec, role: str, place: str, message: str) -> str:
+    """Return the line of the branch that refused a message; ``place`` is that of the state, as a violation has it."""
+    name = message.partition(" or ")[0]
+    for machine in spec.roles[role].machines.values():
+        for state in machine.states.values():
+            here = f"{state.place.file}:{state.place.line}"
+            if place.startswith(here) and place[len(here) :][:1] in ("", ":") and name in state.answers.receive:
+                choice = state.answers.receive[name]
+                found = choice.branches[0].place if choice.branches else choice.place
+                return f"{found.file}:{found.line}"
+    return place
+
+
 def limit_of(spec: Spec, role: str, named: str, clock: str = "") -> str:
     """Return the limit of a state as it is written, most often a setting's name; empty if it has none.
 

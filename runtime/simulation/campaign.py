@@ -176,6 +176,10 @@ class Campaign:
                 player = self._player(scene, role, name, at, seed, words)
                 stage.invite(role, name, at, player, at=at * scene.apart)
 
+    def player(self, scene: GameScenario, role: str, name: str, at: int, seed: int) -> Player:
+        """Return who decides for a client by itself, outside of the games that are played here."""
+        return self._player(scene, role, name, at, seed, self._words.again())
+
     def _player(self, scene: GameScenario, role: str, name: str, at: int, seed: int, words: Words) -> Player:
         kinds: tuple[str, ...] = ()
         if scene.players != "curious" and self.cast.fair:

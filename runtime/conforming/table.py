@@ -1,0 +1,440 @@
+"""One case: the stranger on real connections, all others sessions of ours, a follower that judges.
+
+What the stranger is sent and what it says is noted in the order in which it crosses. After a deed we say nothing more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+import anyio
+from anyio.abc import SocketAttribute, SocketStream, TaskGroup
+
+from machines.conforming.case_results import CaseResult, Crossing
+from machines.conforming.cases import Case
+from machines.conforming.deeds import garbage, odd_spelling, oddly, pieces, tokens_of, unexpected
+from machines.conforming.following import GARBAGE, RANG, Follower
+from machines.conforming.incoming_stream import MessageReader
+from machines.conforming.spec_lines import refusal_place, state_of
+from runtime.conforming.actors import Ensemble, OwnActor
+from runtime.conforming.case_setting import HOST, CaseSetting, StrangerLink, any_message, free_port, ignore
+from runtime.conforming.stranger import Stranger, StrangerError
+from runtime.network.transport import READ_BYTES, send_at_once
+
+NAMES: Final = ("ann", "bob", "cyd", "dan", "eve", "fay", "gus", "hal")
+READY_SECONDS: Final = 10.0  # that a program may take to connect, or to listen
+APART_SECONDS: Final = 0.005  # between messages that are not to be glued
+GLUE_SECONDS: Final = 0.02  # how long bytes are held back to be glued
+OWN_MAX: Final = 4_000  # lines of a trace
+RULES: Final = ("illegal", "limit")
+
+
+class Table:
+    """Plays one case."""
+
+    def __init__(self, setting: CaseSetting, case: Case) -> None:
+        self.setting = setting
+        self.case = case
+        self.result = CaseResult(case)
+        self.programs = setting.programs(case)
+        self.follower = Follower(setting.knowledge(case))
+        self.links: dict[int, StrangerLink] = {}
+        self.ours = Ensemble(
+            setting.spec,
+            self.programs,
+            setting.casting,
+            case.seed,
+            send=self._send,
+            close=self._close,
+            noted=setting.noted(case) if setting.noted is not None else ignore,
+        )
+        self._readers = {role: MessageReader(program, role) for role, program in self.programs.items()}
+        self._stranger = Stranger(setting.command) if setting.command else None
+        self._tasks: TaskGroup | None = None
+        self._woken = anyio.Event()
+        self._quiet = False  # after our deed
+        self._over = False
+        self._started = 0.0
+        self._listeners: list[anyio.abc.Listener[SocketStream]] = []
+        self._judged = 0  # violations of our sessions that were looked at
+        self._serves = setting.role in setting.spec.connects
+        self._present = not self._serves  # whether the stranger is there
+        found = state_of(setting.spec, setting.role, case.state)
+        self._asks = found is not None and found[1].ask is not None
+
+    # -- the course of a case ------------------------------------------------------------------------------------------
+
+    async def play(self) -> CaseResult:
+        """Play, and return what came of it."""
+        self._started = anyio.current_time()
+        try:
+            async with anyio.create_task_group() as tasks:
+                self._tasks = tasks
+                with anyio.move_on_after(self.setting.case_seconds):
+                    await (self._play_client() if self._serves else self._play_server())
+                    await self._judge()
+                tasks.cancel_scope.cancel()
+        except* StrangerError as group:
+            self._give_up(str(group.exceptions[0]))
+        finally:
+            if self._stranger is not None:
+                await self._stranger.stop()
+            with anyio.CancelScope(shield=True):
+                for one in (*self._listeners, *(link.stream for link in self.links.values())):
+                    await one.aclose()
+        self._sum_up()
+        return self.result
+
+    async def _play_client(self) -> None:
+        """The stranger connects: our listening sessions, our clients before it, it, and our clients after it."""
+        spec, now = self.setting.spec, anyio.current_time()
+        targets = spec.connects[self.setting.role]
+        ports = {}
+        for seat, target in enumerate(targets):
+            if not self.programs[target].per_connection:
+                actor = self.ours.open(target, target, None, now)
+                self.ours.start(actor, now)
+            listener = await anyio.create_tcp_listener(local_host=HOST)
+            self._listeners.append(listener)
+            ports[target] = int(listener.extra(SocketAttribute.local_port))
+            assert self._tasks is not None, "it runs"
+            self._tasks.start_soon(listener.serve, self._taker(seat, target))
+        for at in range(min(self.case.seat, self.case.clients)):
+            self.ours.join(self.setting.client, NAMES[at % len(NAMES)], at, anyio.current_time())
+            self.ours.settle(anyio.current_time())
+        await self._start(ports)
+        await self._until_seated(len(targets))
+        for at in range(self.case.seat + 1, self.case.clients):
+            self.ours.join(self.setting.client, NAMES[at % len(NAMES)], at, anyio.current_time())
+            self._settle()
+
+    async def _start(self, ports: Mapping[str, int]) -> None:
+        if self._stranger is None:
+            return
+        first = next(iter(ports.values()))
+        places = {"host": HOST, "port": str(first), **{f"port_{role}": str(port) for role, port in ports.items()}}
+        for name, value in places.items():
+            self._stranger.command = self._stranger.command.replace("{" + name + "}", value)
+        await self._stranger.start()
+        assert self._tasks is not None, "it runs"
+        self._tasks.start_soon(self._stranger.read_output)
+
+    def _taker(self, seat: int, target: str) -> Callable[[SocketStream], Any]:
+        async def take(stream: SocketStream) -> None:
+            if any(link.seat == seat for link in self.links.values()):
+                await stream.aclose()  # it has come already
+                return
+            now = anyio.current_time()
+            if target in self.ours.standing:
+                actor = self.ours.standing[target]
+                there = len(actor.session.seats)
+                link = self._linked(seat, stream, actor, there)
+                if len(self.links) == len(self.setting.spec.connects[self.setting.role]):
+                    self._begin(now)
+                self.ours.accept(actor, now)
+            else:
+                actor = self.ours.open(target, target, self.case.seat, now)
+                link = self._linked(seat, stream, actor, len(actor.session.program.connects))
+                if len(self.links) == len(self.setting.spec.connects[self.setting.role]):
+                    self._begin(now)
+                self.ours.start(actor, now)
+            self._settle()
+            await self._carry(link)
+
+        return take
+
+    def _begin(self, now: float) -> None:
+        self._present = True
+        self.follower.start(now)
+
+    async def _until_seated(self, count: int) -> None:
+        """Wait until the stranger has connected and said what it says first, or does not."""
+        until = anyio.current_time() + READY_SECONDS
+        while len(self.links) < count:
+            if self._stranger is not None and self._stranger.exit_code is not None:
+                raise StrangerError(f"the program ended ({self._exit()}) before it connected")
+            if anyio.current_time() > until:
+                raise StrangerError(f"the program did not connect within {READY_SECONDS:g} s")
+            await self._sleep(0.02)
+        until = anyio.current_time() + self.setting.grace
+        while self._is_signing_up() and anyio.current_time() < until and not self._is_done():
+            await self._sleep(0.01)
+
+    def _is_signing_up(self) -> bool:
+        return any(
+            child is not None and link.there in (child.accepting.pending if child.accepting is not None else ())
+            for link in self.links.values()
+            for child in ([link.actor.session.root] if link.actor.session.root is not None else [])
+        )
+
+    async def _play_server(self) -> None:
+        """The stranger listens: our clients connect, one after another."""
+        address = self.setting.address
+        if address is None:
+            port = await free_port()
+            await self._start({self.setting.role: port})
+            address = (HOST, port)
+        if not self.setting.knowledge(self.case).program.per_connection:
+            self._begin(anyio.current_time())
+        for at in range(self.case.clients):
+            stream = await self._connected(address, first=at == 0)
+            if stream is None:
+                break
+            now = anyio.current_time()
+            actor = self.ours.open(self.setting.client, NAMES[at % len(NAMES)], at, now)
+            per_connection = self.follower.knowledge.program.per_connection
+            seat = 0 if per_connection else at
+            for there, target in enumerate(actor.session.program.connects):
+                if target == self.setting.role:
+                    link = self._linked(seat, stream, actor, there)
+                else:
+                    own = self.ours.open(target, f"{target} of {actor.name}", at, now)
+                    actor.links[there] = (own, len(own.session.program.connects))
+                    own.links[len(own.session.program.connects)] = (actor, there)
+                    self.ours.start(own, now)
+            if per_connection:
+                self._begin(now)
+            else:
+                self.follower.connected(seat, now)
+            self.ours.start(actor, now)
+            assert self._tasks is not None, "it runs"
+            self._tasks.start_soon(self._carry, link)
+            self._settle()
+            await self._sleep(0.01)
+
+    async def _connected(self, address: tuple[str, int], *, first: bool) -> SocketStream | None:
+        until = anyio.current_time() + (READY_SECONDS if self._stranger is not None and first else 0.0)
+        while True:
+            with suppress(OSError):
+                stream = await anyio.connect_tcp(*address)
+                send_at_once(stream.extra(SocketAttribute.raw_socket))
+                return stream
+            if self._stranger is not None and self._stranger.exit_code is not None and first:
+                raise StrangerError(f"the program ended ({self._exit()}) before it listened")
+            if anyio.current_time() > until:
+                if first:
+                    raise StrangerError(f"nobody listens on {address[0]}:{address[1]}")
+                return None
+            await self._sleep(0.03)
+
+    def _exit(self) -> str:
+        assert self._stranger is not None, "there is a program"
+        lines = self._stranger.last_lines()
+        return f"exit code {self._stranger.exit_code}" + (f": {lines[-1]}" if lines else "")
+
+    # -- the stranger's links ------------------------------------------------------------------------------------------
+
+    def _linked(self, seat: int, stream: SocketStream, actor: OwnActor, there: int) -> StrangerLink:
+        send_at_once(stream.extra(SocketAttribute.raw_socket))
+        link = StrangerLink(len(self.links), seat, stream, actor, there)
+        self.links[link.number] = link
+        actor.foreign[there] = link.number
+        return link
+
+    async def _carry(self, link: StrangerLink) -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._write, link)
+            try:
+                while True:
+                    chunk = await link.stream.receive(READ_BYTES)
+                    self._heard(link, chunk)
+            except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+                self._ended(link)
+            tasks.cancel_scope.cancel()
+
+    async def _write(self, link: StrangerLink) -> None:
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+            while True:
+                if not link.out:
+                    link.filled = anyio.Event()
+                    await link.filled.wait()
+                    if self.case.cutting == "glued":
+                        await anyio.sleep(GLUE_SECONDS)
+                waiting = list(link.out) if self.case.cutting == "glued" else [link.out[0]]
+                del link.out[: len(waiting)]
+                data = b"".join(one for one in waiting if one is not None)
+                for piece in pieces(self.case.cutting, data) if data else ():
+                    await link.stream.send(piece)
+                    await anyio.lowlevel.checkpoint()
+                if None in waiting:
+                    await link.stream.send_eof()
+                elif link.out and self.case.cutting != "glued":
+                    await anyio.sleep(APART_SECONDS)
+
+    def _heard(self, link: StrangerLink, chunk: bytes) -> None:
+        now = anyio.current_time()
+        said = self.follower.said(link.seat, chunk, now)
+        names = [" or ".join(name for name, _ in tokens) for tokens in said]
+        self.result.said |= {tokens[0][0] for tokens in said if len(tokens) == 1}
+        self.result.odd = self.result.odd or odd_spelling(self.follower.knowledge.program, chunk)
+        self._note(Crossing(now - self._started, "it", ", ".join(names), chunk))
+        self.ours.receive(link.actor, link.there, chunk, now)
+        self._settle()
+
+    def _ended(self, link: StrangerLink) -> None:
+        now = anyio.current_time()
+        link.ended = True
+        self.follower.ended(link.seat, now)
+        self._note(Crossing(now - self._started, "it", "(ends the connection)", b""))
+        self.ours.lose(link.actor, link.there, now)
+        self._close(link.number)
+        self._settle()
+
+    def _send(self, number: int, message: str, data: bytes) -> None:
+        link = self.links[number]
+        if self._quiet or link.closing:
+            return
+        if self._is_time_for_deed(link):
+            self._do_deed(link, message, data)
+            return
+        if self.case.cutting == "odd":
+            data = oddly(self.setting.spec.wire, data)
+        self._tell(link, message, data, tokens_of(self._readers[link.actor.role], message, data))
+
+    def _tell(self, link: StrangerLink, message: str, data: bytes, tokens: tuple[Any, ...]) -> None:
+        now = anyio.current_time()
+        self.follower.told(link.seat, tokens or (GARBAGE,), now)
+        self.result.told = message
+        self._note(Crossing(now - self._started, "we", message, data))
+        link.out.append(data)
+        link.filled.set()
+
+    def _close(self, number: int) -> None:
+        link = self.links[number]
+        if self._quiet or link.closing:
+            return
+        link.closing = True
+        now = anyio.current_time()
+        self.follower.hung_up(link.seat, now)
+        if not link.ended:
+            self._note(Crossing(now - self._started, "we", "(end the connection)", b""))
+        link.out.append(None)
+        link.filled.set()
+
+    def _note(self, line: Crossing) -> None:
+        if len(self.result.trace) < OWN_MAX:
+            self.result.trace.append(line)
+        self._woken.set()
+
+    # -- deeds ---------------------------------------------------------------------------------------------------------
+
+    def _is_time_for_deed(self, link: StrangerLink) -> bool:
+        if not self.case.deed or self._quiet or not self._present or not self.follower.judges:
+            return False
+        if not self._serves and link.actor.name != NAMES[self.case.seat % len(NAMES)]:
+            return False
+        return self.follower.settled_states() == {self.case.state}
+
+    def _do_deed(self, link: StrangerLink, message: str = "", data: bytes = b"") -> None:
+        """Do what is amiss in this case, and say nothing from then on."""
+        program = self.programs[link.actor.role]
+        deed = self.case.deed
+        now = anyio.current_time()
+        if deed == "unexpected":
+            found = unexpected(program, link.actor.role, self.setting.role, self.case.state)
+            if found is None:
+                self._give_up("every message of its peer is expected there")
+                return
+            self._tell(link, *found, tokens_of(self._readers[link.actor.role], *found))
+        elif deed == "garbage":
+            raw = garbage(program)
+            tokens = self._readers[link.actor.role].tokens(raw.strip())
+            self._tell(link, "garbage", raw, tokens or (GARBAGE,))
+        elif deed == "half":
+            message, data = (message, data) if data else any_message(program, link.actor.role)
+            half = data[: len(data) // 2]
+            self._note(Crossing(now - self._started, "we", f"half of {message}", half))
+            link.out.append(half)
+            link.closing = True
+            self.follower.broke_off(link.seat, now)
+            link.out.append(None)
+            link.filled.set()
+        elif deed == "closed":
+            self._close(link.number)
+        else:
+            self._note(Crossing(now - self._started, "we", "(say nothing more)", b""))
+        self.result.deed_done = True
+        self._quiet = True
+
+    def _settle(self) -> None:
+        self.ours.settle(anyio.current_time())
+        for link in self.links.values():
+            waits = self.case.deed == "half" and not self._asks  # for a message that it may be half of
+            if not link.closing and not link.ended and not waits and self._is_time_for_deed(link):
+                self._do_deed(link)
+                break
+        self._look_at_rules()
+        self._woken.set()
+
+    def _look_at_rules(self) -> None:
+        """Take note of what the rules of a game refused of the stranger."""
+        for actor, found in self.ours.violations[self._judged :]:
+            self._judged += 1
+            foreign = found.peer is not None and found.peer in actor.foreign
+            if foreign and not self._quiet and self._serves and self.result.rule is None and not self._over:
+                if found.kind in RULES and self.follower.judges and not self.follower.late:
+                    name = next((line.name for line in reversed(self.result.trace) if line.who == "it"), "")
+                    message = name.rpartition(", ")[2]
+                    place = refusal_place(self.setting.spec, actor.role, found.place, message)
+                    self.result.rule = (message, found.why or found.rule, place)
+                else:
+                    self._over = True  # it was late: what it says now may be out of date
+
+    # -- judging -------------------------------------------------------------------------------------------------------
+
+    def _is_done(self) -> bool:
+        if self.result.rule is not None or self.follower.deviation is not None or self.result.why:
+            return True
+        return self._present and bool(self.links) and all(link.ended for link in self.links.values())
+
+    async def _judge(self) -> None:
+        """Wait until the case is over: all is said, or the stranger deviates, or it is silent for too long."""
+        grace = self.setting.grace
+        while not self._is_done():
+            now = anyio.current_time()
+            if self.follower.lost_track:
+                return
+            until = self.follower.patient_until(grace) + grace if self._present else now + 1.0
+            due = self.ours.deadline()
+            wait = min(until, due if due is not None else until, now + 5.0) - now
+            before = now
+            await self._sleep(max(0.0, wait))
+            now = anyio.current_time()
+            if now - before > max(0.0, wait) + grace / 4:
+                self.result.outcome = "again"
+            self.ours.tick(now)
+            self._settle()
+            if self._present and now >= until:
+                self.follower.idle(now, grace)
+
+    async def _sleep(self, seconds: float) -> None:
+        """Sleep, or less if anything happens."""
+        self._woken = anyio.Event()
+        with anyio.move_on_after(seconds):
+            await self._woken.wait()
+
+    def _give_up(self, why: str) -> None:
+        self.result.why = self.result.why or why
+
+    def _sum_up(self) -> None:
+        result, follower = self.result, self.follower
+        result.seconds = anyio.current_time() - self._started
+        result.labels = set(follower.covered)
+        result.deviation = follower.deviation or next(iter(follower.late), None)
+        result.after_deed = result.deed_done
+        if result.why:
+            result.outcome = "open"
+        elif result.deviation is not None or result.rule is not None:
+            result.outcome = "again" if result.outcome == "again" else "fault"
+        elif follower.lost_track and not follower.deaf:
+            result.outcome, result.why = "open", follower.lost_track
+        elif self.case.deed and not result.deed_done:
+            result.outcome, result.why = "open", f"never in {self.case.state} for certain"
+        elif not self._is_done():
+            result.outcome, result.why = "open", f"not over within {self.setting.case_seconds:g} s"
+        else:
+            gave_up = sorted(label for label in result.labels if isinstance(label, str) and label.startswith(RANG))
+            result.outcome = "right"
+            result.why = f"it gave up by its own limit in {gave_up[0].removeprefix(RANG)}" if gave_up else ""

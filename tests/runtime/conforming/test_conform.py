@@ -1,0 +1,173 @@
+"""``accord conform``: who is right is not accused, planted mistakes are found with the right line, nothing is left."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from machines.conforming.cases import Case, cases
+from machines.conforming.requirements import requirements
+from machines.loader import load
+from runtime.cli import main
+from tests.runtime.conforming.strangers.tsuro_client import RIGHT
+
+HERE = Path(__file__).parent / "strangers"
+SPEC = Path("specs/tsuro.yaml").read_text().splitlines()
+
+
+def stranger(style: str) -> str:
+    return f"{sys.executable} {HERE / 'tsuro_client.py'} {{host}} {{port}} {style}"
+
+
+def conformed(capsys: pytest.CaptureFixture[str], *words: str, role: str = "client", spec: str = "tsuro") -> Any:
+    code = main(["conform", spec, role, "--json", *words])
+    told = json.loads(capsys.readouterr().out)
+    assert told["exit"] == code
+    return told
+
+
+def verdicts(told: Any, which: str) -> list[str]:
+    return [one["id"] for one in told["requirements"] if one["verdict"] == which]
+
+
+@pytest.mark.parametrize("style", RIGHT)
+def test_who_is_right_passes_every_must(style: str, capsys: pytest.CaptureFixture[str]) -> None:
+    only = [] if style == "plain" else ["--only", "client/wire/*"]
+    told = conformed(capsys, "--run", stranger(style), *only)
+
+    assert [one for one in told["requirements"] if one["verdict"] == "fail" and one["class"] == "must"] == []
+    assert told["exit"] == 0
+    assert told["not_covered"] == []
+
+
+# style -> (the requirement, what the line of the spec begins with)
+PLANTED = {
+    "double-join": ("client/main.joined/sends-only", "joined:"),
+    "name-too-long": ("client/type/JOIN", "JOIN:"),
+    "leaves-after-token": ("within", "ready:|started:|initial:"),
+    "answers-started": ("sends-only", "started:|initial:"),
+    "ignores-the-end": ("client/main.always/hears-ENDED", "playing:"),
+    "wrong-token": ("client/rules/INIT_PLACE", "if: token =="),
+    "no-such-token": ("client/type/INIT_PLACE", "INIT_PLACE:"),
+    "small-port": ("client/type/INIT_PLACE", "INIT_PLACE:"),
+    "text-for-number": ("client/type/INIT_PLACE", "INIT_PLACE:"),
+    "in-the-middle": ("client/rules/INIT_PLACE", "if: token =="),
+    "too-short": ("client/type/INIT_PLACE", "INIT_PLACE:"),
+    "too-long": ("client/type/INIT_PLACE", "INIT_PLACE:"),
+    "an-object": ("client/type/INIT_PLACE", "INIT_PLACE:"),
+    "half": ("client/main.playing/sends-only", "INIT_PLACE:"),
+    "shape-of-the-other": ("client/main.initial/sends-only", "initial:"),
+    "double-move": ("client/main.playing/sends-only", "playing:"),
+    "double-second": ("client/main.playing/sends-only", "playing:"),
+    "leaves-after-move": ("client/main.playing/within", "playing:"),
+    "other-square": ("client/rules/INTER_PLACE", "if: tsuro.may_place"),
+    "foreign-tile": ("client/rules/INTER_PLACE", "if: tsuro.may_place"),
+    "initial-again": ("client/main.intermediate/sends-only", "intermediate:"),
+    "rest-lost": ("client/wire/cut", ""),
+    "no-buffer": ("client/wire/cut", ""),
+}
+SOME = ("double-join", "small-port", "other-square", "rest-lost")
+
+
+@pytest.mark.parametrize(
+    "style", [pytest.param(one, marks=() if one in SOME else pytest.mark.whole) for one in sorted(PLANTED)]
+)
+def test_a_planted_mistake_is_found_with_its_line(style: str, capsys: pytest.CaptureFixture[str]) -> None:
+    id_, begins = PLANTED[style]
+    told = conformed(capsys, "--run", stranger(style), "--only", "client/*-only", "--only", "client/wire/*")
+
+    fails = [one for one in told["requirements"] if one["verdict"] == "fail"]
+    assert told["exit"] == 1
+    assert any(id_ in one["id"] for one in fails), fails
+    found = next(one for one in fails if id_ in one["id"])
+    line = SPEC[int(found["place"].split(":")[1]) - 1].strip()
+    assert any(line.startswith(one) for one in begins.split("|")), line
+    assert found["confirmed"] == [3, 3]
+    assert found["way"]
+
+
+def test_a_fail_is_run_again_alone_by_the_command_that_it_is_told_with(capsys: pytest.CaptureFixture[str]) -> None:
+    told = conformed(capsys, "--run", stranger("small-port"), "--only", "client/type/*")
+    again = next(one["again"] for one in told["requirements"] if one["verdict"] == "fail")
+    words = subprocess.run(["sh", "-c", f"printf '%s\\n' {again}"], capture_output=True, text=True).stdout.splitlines()
+
+    alone = conformed(capsys, *words[4:])
+    assert [one["id"] for one in alone["cases"]] == [words[-1].partition("@")[2]]
+    assert verdicts(alone, "fail") == ["client/type/INIT_PLACE"]
+
+
+def test_a_program_that_never_connects_or_cannot_be_started_is_told_in_a_sentence(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    one = ["--only", "client/type/JOIN@of3,seat0,seed7"]
+    crashed = conformed(capsys, "--run", f"{sys.executable} -c 'raise SystemExit(7)'", *one)
+    absent = conformed(capsys, "--run", "no-such-program-at-all", *one)
+
+    assert crashed["exit"] == 3
+    assert "ended (exit code 7) before it connected" in crashed["cases"][0]["why"]
+    assert "cannot be started: no such file" in absent["cases"][0]["why"]
+
+
+def test_what_a_program_starts_does_not_outlive_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fork = f"sh -c 'sleep 300 & echo $! > {tmp_path}/pid; exec {stranger('plain')}'"
+    conformed(capsys, "--run", fork, "--only", "client/type/JOIN@of3,seat0,seed7")
+    pid = (tmp_path / "pid").read_text().strip()
+
+    state = Path(f"/proc/{pid}/stat")
+    assert not state.exists() or state.read_text().split()[2] == "Z"
+
+
+def test_known_fails_are_told_apart_and_one_that_passes_is_a_fail(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listed = tmp_path / "known.yaml"
+    listed.write_text(
+        "- {id: client/type/INIT_PLACE, fails: expected Port, reason: mended soon}\n"
+        "- {id: client/type/JOIN, fails: anything, reason: was so}\n"
+    )
+    words = ["--run", stranger("small-port"), "--known", str(listed), "--only", "client/type/*"]
+    told = {one["id"]: one for one in conformed(capsys, *words)["requirements"]}
+
+    assert told["client/type/INIT_PLACE"]["known"] == "mended soon"
+    assert "strike it off" in told["client/type/JOIN"]["why"]
+
+
+def test_the_report_is_junit_csv_and_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = ["conform", "tsuro", "client", "--run", stranger("small-port"), "--only", "client/type/*@of3,seat0,seed7"]
+    assert main([*one, "--format", "junit", "-o", str(tmp_path / "r.xml"), "--html", str(tmp_path / "r.html")]) == 1
+    assert main([*one, "--format", "csv", "-o", str(tmp_path / "r.csv")]) == 1
+
+    suites = ElementTree.parse(tmp_path / "r.xml").getroot()
+    assert [case.get("name") for case in suites.iter("testcase") if case.find("failure") is not None] == [
+        "client/type/INIT_PLACE"
+    ]
+    assert "client/type/INIT_PLACE,must,fail" in (tmp_path / "r.csv").read_text()
+    page = (tmp_path / "r.html").read_text()
+    assert "<svg" in page
+    assert "<script" not in page
+    assert "expected Port" in page
+
+
+def test_no_requirement_of_that_name_is_no_pass(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["conform", "tsuro", "client", "--run", "true", "--only", "client/nothing"]) == 3
+    assert main(["conform", "tsuro", "nobody", "--run", "true"]) == 2
+    assert main(["conform", "tsuro", "client"]) == 2
+    assert "--exec COMMAND" in capsys.readouterr().err
+
+
+def test_ids_survive_a_new_state_and_another_order_and_cases_are_named_by_themselves() -> None:
+    spec = load("tsuro")
+    ids = [one.id for one in requirements(spec, "client")]
+    listed = cases(spec, "client", 3, 5, 7, longest=20)
+
+    assert len(set(ids)) == len(ids)
+    assert not any(any(part.isdigit() for part in id_.split("/")) for id_ in ids)
+    assert len({case.id for case in listed}) == len(listed)
+    assert [Case.parse(case.id) for case in listed] == list(listed)
+    assert cases(spec, "client", 3, 5, 7, longest=20) == listed
