@@ -1,7 +1,7 @@
 """A player that is a strategy: a class of a spec's game, or of one's own.
 
 A strategy is a class made with ``(name, seed)``. It has a method for each question, called with the question's values
-in order, in a worker thread, or at once where a game is played in memory; it returns ``(message, {field: value})`` or
+in order, in a worker thread or the loop's (`runtime.players.quick_calls`); it returns ``(message, {field: value})`` or
 the message's JSON body. If it has a method ``heard(message, fields)``, it is told every message the client received, in
 order, never beside a question. If it has a method ``late()``, a clock stands in that place during each question: it
 says when to decide with what is known by then. One that returns ``...`` never answers that question.
@@ -16,12 +16,14 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import anyio
 import anyio.to_thread
 
 from runtime.players.base import NEVER, Arguments, DecisionError
+from runtime.players.quick_calls import HeldError, QuickCalls, Stopwatch
 
 log = logging.getLogger("accord.players")
 
@@ -139,12 +141,19 @@ class StrategyQuestion:
             self.strategy.tell(self.news)
         return self.strategy.put(self.method, self.values, self.clock)
 
+    def timed(self) -> tuple[Any, float]:
+        """Return the answer, and how many seconds it took."""
+        stopwatch = Stopwatch()
+        answer = self.put()
+        return answer, stopwatch.seconds()
+
 
 class StrategyPlayer:
-    """Asks a strategy in a worker thread."""
+    """Asks a strategy in a worker thread; on the loop, where it has long been quick (`runtime.players.quick_calls`)."""
 
     def __init__(self, strategy: object, kind: str) -> None:
         self._strategy = Strategy(strategy, kind)
+        self._quick = QuickCalls()
 
     async def decide(
         self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
@@ -152,7 +161,11 @@ class StrategyPlayer:
         """Return what the strategy's method for the question returns; see `Player.decide`."""
         asked, kind = self._strategy.question(question, arguments, seconds), self._strategy.kind
         try:
-            answer = await self._in_thread(asked.put)
+            if self._quick.may(question):
+                answer = self._on_loop(question, asked, seconds)
+            else:
+                answer, took = await self._in_thread(asked.timed)
+                self._quick.note(question, took)
         except Exception as error:
             cause = _cause(error)
             raise self._strategy.failure(question, cause) from cause
@@ -164,6 +177,15 @@ class StrategyPlayer:
             log.info("player %s does not answer %s, ever", kind, question)
             await anyio.sleep_forever()
         return answer
+
+    def _on_loop(self, question: str, asked: StrategyQuestion, seconds: float | None) -> Any:
+        """Return the answer; NEVER of one that held the loop until it was too late."""
+        try:
+            return self._quick.put(question, partial(_contained, asked.put), seconds)
+        except HeldError:
+            kind = self._strategy.kind
+            log.warning("player %s was cut off in %s: it held the loop until its time was up", kind, question)
+            return NEVER
 
     def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Keep the news for the strategy's next call."""
@@ -200,6 +222,8 @@ def _contained(function: Callable[..., Any], *arguments: Any) -> Any:
     except Exception as error:
         if isinstance(error, StopIteration):  # no future can hold one
             raise _StrayedError from error
+        raise
+    except HeldError:  # ours
         raise
     except BaseException as error:
         raise _StrayedError from error
