@@ -18,8 +18,9 @@ import errno
 import os
 import re
 import socket
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from typing import Any, Final, Protocol
 
 import anyio
@@ -117,6 +118,24 @@ def on_asyncio() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+@contextmanager
+def library_named() -> Iterator[None]:
+    """Have anyio know that this is asyncio in what the loop calls back, too: ``asyncio.run`` does not say so.
+
+    anyio asks sniffio, where that is installed, and sniffio finds out only within a task.
+    """
+    if not on_asyncio() or find_spec("sniffio") is None:
+        yield
+        return
+    from sniffio import current_async_library_cvar
+
+    token = current_async_library_cvar.set("asyncio")
+    try:
+        yield
+    finally:
+        current_async_library_cvar.reset(token)
 
 
 async def listen(host: str, port: int, tasks: TaskGroup, *, stock: bool = False) -> Listener:

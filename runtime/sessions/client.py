@@ -11,7 +11,7 @@ from anyio.abc import TaskGroup
 from machines.effects import Effect, Ended
 from machines.engine.session import Program, Session
 from runtime.network.clock import make_clock, warn_of_lag
-from runtime.network.transport import CannotConnectError, Connection, NetworkError, connect
+from runtime.network.transport import CannotConnectError, Connection, NetworkError, connect, library_named
 from runtime.players.base import Player
 from runtime.sessions.driver import JournalWriter, open_host
 from runtime.sessions.stall_report import tell_of_waits
@@ -86,12 +86,13 @@ async def run_in_group(run: Callable[[TaskGroup], Awaitable[Ended]]) -> Ended:
     Raises:
         NetworkError: ``run`` raised it; bare, not in a group of exceptions.
     """
-    async with anyio.create_task_group() as tasks:
-        try:
-            outcome: Ended | NetworkError = await run(tasks)
-        except NetworkError as error:
-            outcome = error
-        tasks.cancel_scope.cancel()
+    with library_named():
+        async with anyio.create_task_group() as tasks:
+            try:
+                outcome: Ended | NetworkError = await run(tasks)
+            except NetworkError as error:
+                outcome = error
+            tasks.cancel_scope.cancel()
     if isinstance(outcome, NetworkError):
         raise outcome
     return outcome
