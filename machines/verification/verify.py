@@ -7,7 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from machines.analysis.call_graph import CallGraph, all_branches, all_steps
 from machines.model import Branch, Machine, Return, Send, Spec, Start, Step
 from machines.problems import Place
+from machines.verification.abstract.growth import what_grows
+from machines.verification.abstract.process import Process
 from machines.verification.beside import to_others
+from machines.verification.budget import Budget
 from machines.verification.contracts import Contract
 from machines.verification.error_states import ErrorDetector
 from machines.verification.resting_on import rests_on
@@ -21,6 +24,7 @@ from machines.verification.verdict import Finding, Verdict
 CLIENTS = (1, 2, 3)
 QUEUE = 2
 ONE_AT_A_TIME = "clients share nothing but data: one at a time, among others who change the data"
+QUEUE_DEEPEST = 8  # where two messages waiting for a peer do not suffice, four are tried, then eight
 QUEUE_SEEN = 6  # where properties speak of several roles, each reads when it will, and more may wait for it
 CONFIGURATIONS_MAX = 200_000
 
@@ -31,107 +35,181 @@ def verify(
     *,
     clients: Iterable[int] = CLIENTS,
     queue: int = QUEUE,
+    deepest: int | None = None,
     most: int = CONFIGURATIONS_MAX,
     specs: Mapping[str, Spec] | None = None,
+    budget: Budget | None = None,
 ) -> Verdict:
     """Return the verdict on a spec whose roles pass the checks that look at one role.
 
     ``contracts`` are those of its rules, by ``module.rule`` (see `machines.verification.contracts`); ``clients`` the
-    numbers of clients to try; ``queue`` how many messages may wait for one peer; ``most`` how many states may
-    be looked at for one number of clients. ``specs`` gives a role the version of the spec that it runs, if another.
+    numbers of clients to try; ``queue`` how many messages may wait for one peer, which is doubled up to ``deepest``
+    where it does not suffice; ``most`` how many states may be looked at for one number of clients. ``specs`` gives a
+    role the version of the spec that it runs, if another; ``budget`` is what all of it may cost.
     """
-    found: dict[tuple[str, ...], Finding] = {}
-    counts: list[int] = []
-    beyond: dict[str, None] = {}
-    assumed: dict[str, None] = {}
-    promised: dict[str, None] = {}
-    unread: set[tuple[str, str]] = set()
-    sent: set[tuple[str, str, str]] = set()
-    read: set[tuple[str, str, str]] = set()
-    taken: set[int] = set()
-    entered: set[tuple[str, str]] = set()
-    returned: set[str] = set()
-    reduced: dict[str, None] = {}
-    company: EnvironmentAbstraction | None = None  # once one client has been looked at
-    numbers = tuple(clients)
-    graph: StateSpace | None = None
-    seen = seen_roles(spec)
-    if seen:
-        queue = max(queue, QUEUE_SEEN)
-    for text in unsupported_features(spec):
-        beyond.setdefault(text)
-    # Of each further role that connects there are two as well, with as few of the first as show what that changes.
-    more = [(number, 2) for number in numbers if number <= OTHERS and len(clients_of(spec)) > 1]
-    for number, others in [*((number, 1) for number in numbers), *more] if not beyond else ():
-        cast = System(spec, number, contracts or {}, specs, others=others)
+    search = _Searches(spec, contracts or {}, tuple(clients), most, specs or {}, budget or Budget())
+    search.queue = max(queue, QUEUE_SEEN) if search.seen else queue
+    search.deepest = max(deepest or 0, search.queue)
+    search.look_at_all()
+    return search.verdict()
+
+
+class _Searches:
+    """The searches of a spec, one for each number of clients, and what they came to together."""
+
+    def __init__(
+        self,
+        spec: Spec,
+        contracts: Mapping[str, Contract],
+        numbers: tuple[int, ...],
+        most: int,
+        specs: Mapping[str, Spec],
+        budget: Budget,
+    ) -> None:
+        self.spec = spec
+        self.contracts = contracts
+        self.numbers = numbers
+        self.seen = seen_roles(spec)
+        self.queue = self.deepest = QUEUE
+        self.needed = 0  # so many messages might wait for a peer, at most
+        self.most = most
+        self.specs = specs
+        self.budget = budget
+        self.found: dict[tuple[str, ...], Finding] = {}
+        self.counts: dict[int, int] = {}
+        self.beyond: dict[str, None] = dict.fromkeys(unsupported_features(spec))
+        self.assumed: dict[str, None] = {}
+        self.promised: set[str] = set()
+        self.unread: set[tuple[str, str]] = set()
+        self.sent: set[tuple[str, str, str]] = set()
+        self.read: set[tuple[str, str, str]] = set()
+        self.taken: set[int] = set()
+        self.entered: set[tuple[str, str]] = set()
+        self.returned: set[str] = set()
+        self.reduced: dict[str, None] = {}
+        self.company: EnvironmentAbstraction | None = None  # once one client has been looked at
+        self.before: StateSpace | None = None  # the last search
+
+    def look_at_all(self) -> None:
+        """Search with each number of clients, then ask what only all searches together can answer."""
+        # Of each further role that connects there are two as well, with as few of the first as show what that changes.
+        more = [(number, 2) for number in self.numbers if number <= OTHERS and len(clients_of(self.spec)) > 1]
+        for number, others in [*((number, 1) for number in self.numbers), *more] if not self.beyond else ():
+            self._look_at(number, others)
+        if not self.beyond:
+            self._look_at_ends()
+        for text in self._unfilled() if not self.beyond and not self.found else ():
+            self.beyond.setdefault(text)
+
+    # -- one search --------------------------------------------------------------------------------------------------
+
+    def _look_at(self, number: int, others: int) -> None:
+        also = f"{number}{', and 2 of each further role' if others > 1 else ''}"
+        cast = System(self.spec, number, self.contracts, self.specs, others=others, budget=self.budget)
+        company = self.company
         judge: ErrorDetector
         if company is not None and company.graph is not None and others == 1 and company.stands_for(cast):
             graph, judge = company.graph, company.judge
-            reduced.setdefault(ONE_AT_A_TIME)
+            self.reduced.setdefault(ONE_AT_A_TIME)
         else:
-            fewer = graph if others == 1 and graph is not None and graph.cast.clients == number - 1 else None
-            fewer = fewer if fewer is not None and not fewer.beyond else None
-            graph, judge = StateSpace(cast, queue, most, fewer=fewer), PropertyDetector(number, spec.properties)
-            graph.seen_roles = seen
-            graph.build(judge)
-            judge.finish(graph)
-            reduced.update(dict.fromkeys(one for one in REDUCTIONS if one in graph.used))
+            graph, judge = self._searched(cast, number, others, also)
+            self.reduced.update(dict.fromkeys(one for one in REDUCTIONS if one in graph.used))
         for key, finding in judge.found.items():
-            found.setdefault(key, finding)
-        if others == 1:
-            counts.append(len(graph.configs))
-        else:
-            counts[numbers.index(number)] += len(graph.configs)
-        sent |= graph.sent
-        read |= graph.read
-        unread |= graph.unread
-        returned |= judge.returned
+            self.found.setdefault(key, finding)
+        self.counts[number] = self.counts.get(number, 0) + len(graph.configs)
+        self.sent |= graph.sent
+        self.read |= graph.read
+        self.unread |= graph.unread
+        self.returned |= judge.returned
         for text in sorted(graph.beyond):
-            beyond.setdefault(f"{text} (with {number}{', and 2 of each further role' if others > 1 else ''})")
-        asks_more = graph.beyond or graph.without_end or judge.found or spec.properties
-        if number == 1 and len(numbers) > 1 and not asks_more:
-            company = EnvironmentAbstraction(cast, queue, most)
-        for role, part in (*cast.parts.items(), *graph.cast.parts.items()):
-            taken |= part.taken
-            entered |= {(role, state) for state in part.entered}
+            self.beyond.setdefault(f"{text} (with {also})")
+        asks_more = graph.beyond or graph.without_end or judge.found or self.spec.properties
+        if number == 1 and len(self.numbers) > 1 and not asks_more:
+            self.company = EnvironmentAbstraction(cast, graph.queue, self.most)
+        self._take_from({**cast.parts, **graph.cast.parts})
+        if graph.cast is not cast:
+            self._take_from(cast.parts)
+        self.before = graph
+
+    def _searched(self, cast: System, number: int, others: int, also: str) -> tuple[StateSpace, ErrorDetector]:
+        before = self.before
+        fewer = before if others == 1 and before is not None and before.cast.clients == number - 1 else None
+        fewer = fewer if fewer is not None and not fewer.beyond else None
+        graph = StateSpace(cast, self.queue, self.most, fewer=fewer)
+        judge = PropertyDetector(number, self.spec.properties)
+        graph.seen_roles = self.seen
+        self.budget.at = lambda: (
+            f"{len(graph.configs)} states with {also} client{'' if also == '1' else 's'}; {what_grows(cast.parts)}"
+        )
+        graph.build(judge)
+        while graph.needs_deeper and not judge.found and 2 * graph.queue <= self.deepest:
+            graph.deepen(judge, 2 * graph.queue)
+        if graph.beyond:
+            self.deepest = self.queue  # with more clients still more may wait: nothing would be known of them either
+        self.needed = max(self.needed, graph.queue)
+        judge.finish(graph)
+        self.budget.at = lambda: ""  # it holds the roles
+        return graph, judge
+
+    def _take_from(self, parts: Mapping[str, Process]) -> None:
+        for role, part in parts.items():
+            self.taken |= part.taken
+            self.entered |= {(role, state) for state in part.entered}
             for text in sorted(part.rounds):
-                assumed.setdefault(f"{role} does not go round for ever in {text}")
+                self.assumed.setdefault(f"{role} does not go round for ever in {text}")
             for text in sorted(part.swallowed):
-                beyond.setdefault(f"{role}: {text}")
-            for text in sorted(part.contracts):
-                promised.setdefault(text)
-    if not beyond:
+                self.beyond.setdefault(f"{role}: {text}")
+            self.promised |= part.contracts
+
+    # -- all of them -------------------------------------------------------------------------------------------------
+
+    def _look_at_ends(self) -> None:
+        """Ask for messages that nobody ever reads, and for roles that never come to their end."""
         # Where something worse was found, much is not read because of that.
-        for sender, message, receiver in sorted(sent - read) if not found else ():
+        for sender, message, receiver in sorted(self.sent - self.read) if not self.found else ():
             text = f"{receiver} never reads {message}, which {sender} sends"
-            place = _place_of_send((specs or {}).get(sender, spec), sender, message)
-            found.setdefault(("A504", sender, message), Finding("A504", text, max(numbers), (), place=place))
-        for role in spec.roles if not found and is_filled(specs or {}, spec, max(numbers)) else ():
-            main = (specs or {}).get(role, spec).roles[role].machines["main"]
+            place = _place_of_send(self._of(sender), sender, message)
+            self._tell(("A504", sender, message), text, place)
+        for role in self.spec.roles if not self.found and self._is_filled() else ():
+            main = self._of(role).roles[role].machines["main"]
             end = next((branch for branch in _branches_of(main) if isinstance(branch.next, Return)), None)
-            if role not in returned and end is not None:
-                text = f"no {role} ever comes to its end"
-                found["A505", role] = Finding("A505", text, max(numbers), (), place=end.place)
-    for text in unfilled_doors(spec, specs or {}, taken, entered, numbers) if not beyond and not found else ():
-        beyond.setdefault(text)
-    if promised:
-        assumed.setdefault(f"the rules keep their contracts: {'; '.join(sorted(promised))}")
-    silent = _never_taken(spec, specs or {}, taken, max(numbers)) if not beyond and not found else []
-    notes = [
-        f"{message} may come too late: {role} has ended, or closed the connection" for message, role in sorted(unread)
-    ]
-    notes.extend(silent)
-    return Verdict(
-        numbers,
-        queue,
-        tuple(counts),
-        tuple(found.values()),
-        tuple(beyond),
-        tuple(assumed),
-        tuple(notes),
-        tuple(reduced),
-        tuple(rests_on(spec, numbers, queue)),
-    )
+            if role not in self.returned and end is not None:
+                self._tell(("A505", role), f"no {role} ever comes to its end", end.place)
+
+    def _tell(self, key: tuple[str, ...], text: str, place: Place) -> None:
+        self.found.setdefault(key, Finding(key[0], text, max(self.numbers), (), place=place))
+
+    def _of(self, role: str) -> Spec:
+        return self.specs.get(role, self.spec)
+
+    def _is_filled(self) -> bool:
+        return is_filled(self.specs, self.spec, max(self.numbers))
+
+    def _unfilled(self) -> Iterator[str]:
+        return unfilled_doors(self.spec, self.specs, self.taken, self.entered, self.numbers)
+
+    def verdict(self) -> Verdict:
+        """Return what the searches came to."""
+        needed = max(self.needed, self.queue)
+        if self.promised:
+            self.assumed.setdefault(f"the rules keep their contracts: {'; '.join(sorted(self.promised))}")
+        notes = [
+            f"{message} may come too late: {role} has ended, or closed the connection"
+            for message, role in sorted(self.unread)
+        ]
+        if not self.beyond and not self.found:
+            notes.extend(_never_taken(self.spec, self.specs, self.taken, max(self.numbers)))
+        return Verdict(
+            self.numbers,
+            needed,
+            tuple(self.counts.values()),
+            tuple(self.found.values()),
+            tuple(self.beyond),
+            tuple(self.assumed),
+            tuple(notes),
+            tuple(self.reduced),
+            tuple(rests_on(self.spec, self.numbers, needed)),
+        )
 
 
 _OF_FAULTS = (".invalid", ".timeout", ".closed")  # need not happen where all keep to the protocol and the network works

@@ -22,12 +22,15 @@ from runtime.commands.options import Json, Rules, Settings, SpecName, are_module
 from runtime.commands.output import note, put, results
 from runtime.commands.reports import Format, Report, ReportedProblem, as_json, as_junit, as_sarif, text_lines
 from runtime.commands.verification import (
+    BUDGET,
     CLIENTS,
     LIMIT,
-    QUEUE,
+    MEMORY,
     Bounds,
+    BudgetOption,
     Clients,
     Limit,
+    Memory,
     Queue,
     TracesOption,
     explored,
@@ -51,8 +54,10 @@ def check(
     rules: Rules = [],  # noqa: B006 (cyclopts makes a new list)
     settings: Settings = [],  # noqa: B006
     clients: Clients = CLIENTS,
-    queue: Queue = QUEUE,
+    queue: Queue = None,
     limit: Limit = LIMIT,
+    budget: BudgetOption = BUDGET,
+    memory: Memory = MEMORY,
     traces: TracesOption = "first",
     charts: Charts = False,
     why: Why = False,
@@ -90,7 +95,7 @@ def check(
     form: Format = "json" if json else format or "text"
     if charts and (watch or form != "text"):
         raise CommandError("--charts draws in the text of a check that is not watched")
-    bounds = Bounds(clients, queue, limit, traces)
+    bounds = Bounds(clients, queue, limit, traces, budget, memory)
     plan = Plan(games, longer, baseline, record)
     if watch:
         if form not in ("text", "json"):
@@ -158,7 +163,7 @@ def _checked(name: str, rules: list[str], settings: dict[str, str], bounds: Boun
     report = Report(name, accepted=accepted)
     if bounds.clients:
         verdict = replace(
-            explored(spec, rules, bounds), settings=tuple(f"{name}={value}" for name, value in settings.items())
+            explored(spec, rules, bounds, name), settings=tuple(f"{name}={value}" for name, value in settings.items())
         )
         report = _with_verdict(name, spec, allowed, accepted, verdict)
     return plan.report(report, spec, modules)

@@ -22,7 +22,6 @@ from runtime.commands.output import note, put, put_json
 from runtime.commands.verification import (
     CLIENTS,
     LIMIT,
-    QUEUE,
     Bounds,
     Clients,
     Limit,
@@ -44,7 +43,7 @@ def diff(
     *,
     rules: Rules = [],  # noqa: B006 (cyclopts makes a new list)
     clients: Clients = CLIENTS,
-    queue: Queue = QUEUE,
+    queue: Queue = None,
     limit: Limit = LIMIT,
     json: Json = False,
 ) -> int:
@@ -65,7 +64,12 @@ def diff(
         raise CommandError(str(error)) from None
     with seldom_collected():
         found = compare(
-            specs[0], specs[1], contracts, clients=range(1, bounds.clients + 1), queue=bounds.queue, most=bounds.limit
+            specs[0],
+            specs[1],
+            contracts,
+            clients=range(1, bounds.clients + 1),
+            queue=bounds.queues[0],
+            most=bounds.limit,
         )
     found = replace(
         found,

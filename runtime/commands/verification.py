@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,10 +17,12 @@ from machines.loader import rules_modules
 from machines.model import Spec
 from machines.problems import Problem
 from machines.verification import verify as exploring
+from machines.verification.budget import MIB, Budget
 from machines.verification.contracts import ContractError, contracts_for
 from machines.verification.sign_ups import CLIENTS_MAX
 from machines.verification.verdict import Finding, TraceStep, Verdict
 from runtime.commands.exit_codes import CommandError
+from runtime.commands.output import note
 
 if TYPE_CHECKING:  # what most checks never need is imported where it is: replays, runs that show a problem, players
     from machines.verification.counterexamples.replay import Decide
@@ -27,12 +31,21 @@ if TYPE_CHECKING:  # what most checks never need is imported where it is: replay
 Traces = Literal["first", "all", "none"]
 CLIENTS = max(exploring.CLIENTS)
 QUEUE = exploring.QUEUE
-LIMIT = exploring.CONFIGURATIONS_MAX
-QUEUE_MAX = 8
+LIMIT = 1_000_000  # the budget of time is spent before, but for small states
+BUDGET = 10.0  # seconds
+MEMORY = 2_048  # MiB
+QUEUE_MAX = exploring.QUEUE_DEEPEST
 GARBAGE = 1_000_000  # objects made before Python looks for garbage among them: some 100 MB of them
 
 Clients = Annotated[int, Parameter(help=f"Try 1 to so many clients, up to {CLIENTS_MAX}; 0 looks at each role alone.")]
-Queue = Annotated[int, Parameter(help="How many messages may wait for one peer.")]
+Queue = Annotated[
+    int | None,
+    Parameter(help=f"How many messages may wait for one peer: {QUEUE}, and up to {QUEUE_MAX} where that is too few."),
+]
+BudgetOption = Annotated[
+    float, Parameter(name="--budget", help="How many seconds of computing may be spent on one spec.")
+]
+Memory = Annotated[int, Parameter(help="How many MiB of memory a search may need.")]
 Limit = Annotated[int, Parameter(help="How many states to look at, for each number of clients.")]
 
 
@@ -50,18 +63,43 @@ class Bounds:
     """How far to look, and which problems of one role to look for a run of."""
 
     clients: int = CLIENTS
-    queue: int = QUEUE
+    queue: int | None = None
     limit: int = LIMIT
     traces: Traces = "first"
+    budget: float = BUDGET
+    memory: int = MEMORY
 
     def __post_init__(self) -> None:
         for name, value, low, high in (
             ("clients", self.clients, 0, CLIENTS_MAX),
-            ("queue", self.queue, 1, QUEUE_MAX),
+            ("queue", QUEUE if self.queue is None else self.queue, 1, QUEUE_MAX),
             ("limit", self.limit, 1, 10_000_000),
+            ("budget", self.budget, 0.1, 86_400),
+            ("memory", self.memory, 16, 1 << 20),
         ):
             if not low <= value <= high:
                 raise CommandError(f"--{name} {value} is not within {low}..{high}")
+
+    def new_budget(self, name: str) -> Budget:
+        """Return a budget that begins now, and tells on standard error what is being done to a spec of that name."""
+        return Budget(
+            self.budget, self.memory * MIB, time.process_time, _bytes_needed, lambda text: note(f"{name}: {text}")
+        )
+
+    @property
+    def queues(self) -> tuple[int, int]:
+        """How many messages may wait for one peer, and how many where those are too few."""
+        return (QUEUE, QUEUE_MAX) if self.queue is None else (self.queue, self.queue)
+
+
+def _bytes_needed() -> int:
+    """Return how many bytes of memory this process has needed at most; 0 where the system does not say."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 @contextmanager
@@ -77,8 +115,8 @@ def seldom_collected() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-def explored(spec: Spec, rules: list[str], bounds: Bounds) -> Verdict:
-    """Return the verdict on a spec without problems.
+def explored(spec: Spec, rules: list[str], bounds: Bounds, name: str = "") -> Verdict:
+    """Return the verdict on a spec without problems; ``name`` is that under which it is told of.
 
     Raises:
         CommandError: a module of its rules promises what is no contract.
@@ -88,10 +126,12 @@ def explored(spec: Spec, rules: list[str], bounds: Bounds) -> Verdict:
         contracts = contracts_for(spec, modules)
     except ContractError as error:
         raise CommandError(str(error)) from None
+    queue, deepest = bounds.queues
     with seldom_collected():
         found = exploring.verify(
-            spec, contracts, clients=range(1, bounds.clients + 1), queue=bounds.queue, most=bounds.limit
-        )
+            spec, contracts, clients=range(1, bounds.clients + 1), queue=queue, deepest=deepest, most=bounds.limit,
+            budget=bounds.new_budget(name or spec.protocol),
+        )  # fmt: skip
     if not found.findings:
         return found
     from machines.verification.counterexamples.replay import confirmed
@@ -124,8 +164,9 @@ def shown_runs(spec: Spec, rules: list[str], problems: list[Problem], bounds: Bo
     most = min(bounds.limit, witness.CONFIGURATIONS_MAX)
     with seldom_collected():
         found = witness.find_witnesses(
-            spec, contracts, chosen, beside=problems, clients=range(1, bounds.clients + 1), most=most
-        )
+            spec, contracts, chosen, beside=problems, clients=range(1, bounds.clients + 1), most=most,
+            budget=bounds.new_budget(spec.protocol),
+        )  # fmt: skip
         return witness.replay(found, spec, modules, decider(spec), problems)
 
 

@@ -709,3 +709,11 @@ def test_the_doctor_looks_at_everything(accord: Run) -> None:
     assert found["python"]
     assert found["accord"]
     assert found["pictures"]
+
+
+def test_a_check_has_a_budget_and_says_what_was_not_decided(accord: Run) -> None:
+    code, _, err = accord("check", "tests/specs/chat.yaml", "--budget", "0.1")
+
+    assert code == 3
+    assert "unknown: the budget of 0.1 s is spent: the most in main." in err
+    assert accord("check", "tsuro", "--budget", "0")[0] == accord("check", "tsuro", "--memory", "1")[0] == 2

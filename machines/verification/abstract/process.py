@@ -36,15 +36,12 @@ from machines.verification.abstract.state import (
     SilentCycle,
     Token,
 )
+from machines.verification.budget import BoundExceeded, Budget
 
 NOT_STARTED, DEAD = -1, -2
 WAYS_MAX = 4_000  # of one step: more doubts at once than a step of a protocol for people has
 Input = tuple[Any, ...]  # ("start",) ("connect", seat) ("read", seat, token) ("answer", at, message) ("ring", timer)
 # ("overtake", seat, token) is to read an urgent message before others that wait.
-
-
-class BoundExceeded(Exception):  # noqa: N818 (nothing is wrong with the spec: the search ends undetermined)
-    """A bound of the search was met; the text names it."""
 
 
 class Successor(NamedTuple):
@@ -78,6 +75,7 @@ class Process:
     walk: type[AbstractInterpreter] = AbstractInterpreter  # how it takes a step
 
     def __init__(self, outline: RoleOutline, alike: Alike, seats: int) -> None:
+        self.budget = Budget()
         self.outline = outline
         self.alike = alike
         self.seats = seats
@@ -162,6 +160,7 @@ class Process:
             if key in seen:
                 continue
             seen.add(key)
+            self.budget.look()
             if len(seen) > WAYS_MAX:
                 raise BoundExceeded(f"a step of {self.outline.name} has more than {WAYS_MAX} ways to go")
             for more in reversed(self._further(number)):
@@ -198,6 +197,7 @@ class Process:
         found: dict[Any, Successor] = {}
 
         def one_way(oracle: ChoiceSequence) -> None:
+            self.budget.look()
             walk = self.walk(self.outline, before, oracle, self.alike, self.seats)
             try:
                 if not _do(walk, given):

@@ -25,6 +25,7 @@ from machines.parser.context import joined
 from machines.problems import Location, Problem
 from machines.verification.abstract.process import DEAD, NOT_STARTED, Input, LocalState, Successor
 from machines.verification.abstract.state import LOST
+from machines.verification.budget import Budget
 from machines.verification.contracts import Contract
 from machines.verification.counterexamples.confusion import FairGraph, FreeCast, PlainCast
 from machines.verification.counterexamples.replay import Decide, last_read
@@ -77,11 +78,13 @@ def find_witnesses(
     clients: Sequence[int],
     queue: int = QUEUE,
     most: int = CONFIGURATIONS_MAX,
+    budget: Budget | None = None,
 ) -> Witnesses:
     """Return a run to each of those problems that one can show.
 
     ``beside`` are all problems of the spec, ``clients`` the numbers of clients to try, ``queue`` how many messages may
-    wait for one peer, ``most`` how many states may be looked at in all.
+    wait for one peer, ``most`` how many states may be looked at in all, and ``budget``
+    what all of it may cost.
     """
     goals = [_Goal(one, one.spot) for one in problems if one.code in SHOWN and one.spot is not None]
     if not goals or not clients:
@@ -97,7 +100,7 @@ def find_witnesses(
         left = [goal for goal in goals if not goal.found]
         if left and (people is PlainCast or any(goal.problem.code == "A334" for goal in goals)):
             share = (most - looked_at) // (len(searches) - at)
-            graph = kind(people(spec, number, contracts), queue, share)
+            graph = kind(people(spec, number, contracts, budget=budget), queue, share)
             try:
                 graph.build(_Search(left, number))
             except _Enough:

@@ -23,8 +23,10 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
+from machines.verification.abstract.growth import what_grows
 from machines.verification.abstract.process import DEAD, NOT_STARTED, BoundExceeded, Input, Successor
 from machines.verification.abstract.state import LOST, Closed, Sent
+from machines.verification.budget import BudgetSpent
 from machines.verification.search.channels import Channel
 from machines.verification.search.symmetry import Projection, bundles, companies, orders
 from machines.verification.search.system import ProcessInstance, System
@@ -87,6 +89,7 @@ class StateSpace:
         self.after: list[tuple[int, ...]] = []
         self.by_loss: dict[int, set[int]] = {}  # of states: those after it that only a lost connection leads to
         self.beyond: set[str] = set()
+        self.blocked: dict[int, str] = {}  # states after which was not looked: for whom more messages wait than may
         self.used: set[str] = set()
         self.sent: set[tuple[str, str, str]] = set()  # (sender's role, message, receiver's role)
         self.read: set[tuple[str, str, str]] = set()
@@ -136,13 +139,35 @@ class StateSpace:
                 if actor.group < 0:
                     first = self.done(first, self._move(at, ("start",), self._started(at)))
             self._add(first, -1, None, self.no_moves)
-            at = 0
-            while at < len(self.configs):
-                self._expand(at, watch)
-                at += 1
+        except BoundExceeded as error:
+            self.beyond.add(str(error))
+        self._go_on(watch)
+
+    def deepen(self, watch: Any, queue: int) -> None:
+        """Go on where more messages wait for a peer than might, now that so many more may."""
+        self.queue = queue
+        blocked, self.blocked = self.blocked, {}
+        self.beyond.difference_update(blocked.values())
+        self._go_on(watch, blocked)
+
+    @property
+    def needs_deeper(self) -> bool:
+        """Whether nothing but the bound of waiting messages keeps it from knowing all states."""
+        return bool(self.blocked) and self.beyond == set(self.blocked.values())
+
+    def _go_on(self, watch: Any, again: Iterable[int] = ()) -> None:
+        look = self.cast.budget.look
+        try:
+            for at in again:
+                look()
+                self.after[at] = self._expand(at, watch)
+            while len(self.after) < len(self.configs) and not self.beyond.difference(self.blocked.values()):
+                look()
+                self.after.append(self._expand(len(self.after), watch))
                 if len(self.configs) > self.most:
                     self.beyond.add(f"more than {self.most} states")
-                    break
+        except BudgetSpent as error:
+            self.beyond.add(f"{error}: {what_grows(self.cast.parts)}")
         except BoundExceeded as error:
             self.beyond.add(str(error))
         self.after.extend(() for _ in range(len(self.configs) - len(self.after)))
@@ -161,21 +186,21 @@ class StateSpace:
             self.parents.append((parent, move, order))
         return found
 
-    def _expand(self, at: int, watch: Any) -> None:
+    def _expand(self, at: int, watch: Any) -> tuple[int, ...]:
+        """Return the states that come after one."""
         config = self.configs[at]
         if self.fewer is not None and self._is_covered_by_smaller(self.fewer, config):
             self.of_fewer.add(at)
             self.used.add(ONE_LESS)
-            self.after.append(())
-            return
+            return ()
         moves = self._isolated_moves(config) or self._ample_reads(config)
         if moves is None:
             limit = self.queue
             for index, queue in enumerate(config[1]):
                 if queue is not None and queue.messages > limit:
-                    self.beyond.add(f"more than {limit} messages wait for {self._reader(index)}")
-                    self.after.append(())
-                    return
+                    text = self.blocked[at] = f"more than {limit} messages wait for {self._reader(index)}"
+                    self.beyond.add(text)
+                    return ()
             moves = self._moves(config)
         found = []
         number_of, same_as = self.number_of, self.same_as
@@ -195,12 +220,12 @@ class StateSpace:
             found.append(number)
             if every or move.loud:
                 watch.moved(self, at, number, move)
-        self.after.append(tuple(dict.fromkeys(found)))
         if not config[2]:
             lost = {number for number, move in zip(found, moves, strict=True) if move.forced}
             if lost:
                 self.by_loss[at] = lost - {number for number, move in zip(found, moves, strict=True) if not move.forced}
         watch.seen(self, at, moves)
+        return tuple(dict.fromkeys(found))
 
     def _is_covered_by_smaller(self, fewer: StateSpace, config: GlobalState) -> bool:
         """Whether one of the clients that are alike plays no part any more, and without it this was looked at.

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from machines.model import Spec
 from machines.verification.abstract.process import Process
 from machines.verification.abstract.role_info import Alike, RoleOutline
+from machines.verification.budget import Budget
 from machines.verification.contracts import Contract
 
 OTHERS = 2  # with at most so many of the first kind of client, two of each further kind are tried as well
@@ -39,7 +40,7 @@ def clients_of(spec: Spec) -> list[str]:
 class System:
     """The actors of a spec with so many clients, and ``others`` of each further role that connects.
 
-    ``specs`` gives a role another version of the spec.
+    ``specs`` gives a role another version of the spec, ``budget`` is what its search may cost.
     """
 
     part: type[Process] = Process  # how a role is computed
@@ -52,7 +53,9 @@ class System:
         specs: Mapping[str, Spec] | None = None,
         *,
         others: int = 1,
+        budget: Budget | None = None,
     ) -> None:
+        self.budget = budget or Budget()
         self.spec = spec
         self.clients = clients
         self.of = {role: (specs or {}).get(role, spec) for role in spec.roles}
@@ -81,6 +84,7 @@ class System:
         for actor in self.actors:
             if actor.role not in parts:
                 parts[actor.role] = self.part(self.outlines[actor.role], self._alike_for(actor.role), seats[actor.role])
+                parts[actor.role].budget = self.budget
             actor.part = parts[actor.role]
         self.parts = parts
 
