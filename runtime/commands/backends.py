@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
@@ -23,7 +22,7 @@ from runtime.commands.exit_codes import CommandError
 from runtime.commands.options import Backend
 from runtime.commands.output import note
 from runtime.journal import FORMAT, LIMIT_MIB, Head, Journal, JournalError, open_journal
-from runtime.network.transport import on_asyncio
+from runtime.network.loop_calls import loop_caller
 from runtime.replay import spec_hash
 from runtime.stopping import at_forced_end, stopped_by_signals
 
@@ -54,7 +53,7 @@ async def _interruptible(function: Callable[[], Awaitable[Result]]) -> Result:
     outcome: list[Result] = []
     failed: Exception | None = None
     async with anyio.create_task_group() as tasks:
-        with stopped_by_signals(_caller(), tasks.cancel_scope.cancel):
+        with stopped_by_signals(loop_caller(), tasks.cancel_scope.cancel):
             try:
                 outcome.append(await function())
             except Exception as error:
@@ -65,22 +64,6 @@ async def _interruptible(function: Callable[[], Awaitable[Result]]) -> Result:
     if not outcome:
         raise KeyboardInterrupt
     return outcome[0]
-
-
-def _caller() -> Callable[[Callable[[], None]], None]:
-    """Return what has the running loop call something, from any thread or signal handler."""
-    if on_asyncio():
-        loop = asyncio.get_running_loop()
-        return lambda call: _call_in(loop, call)
-    from trio.lowlevel import current_trio_token
-
-    return current_trio_token().run_sync_soon
-
-
-def _call_in(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
-    """Have a loop call something, unless it is closed."""
-    with suppress(RuntimeError):
-        loop.call_soon_threadsafe(call)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,10 @@ from runtime.commands.progress import Progress
 from runtime.commands.results import game_facts, game_lines
 from runtime.journal import LIMIT_MIB, Journal
 from runtime.losses import EVIDENCE_SHOWN
+from runtime.players.registry import open_player
 from runtime.players.scripted import answers_of
 from runtime.players.seeds import derived_seed
+from runtime.players.workers import WORKERS_MAX, open_workers
 from runtime.sessions.game_result import GameResult, Participant
 from runtime.sessions.match import play as play_game
 
@@ -63,6 +65,9 @@ def play(
     no_journal: NoJournal = False,
     journal_limit: JournalLimit = LIMIT_MIB,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], help="Show nothing of the game but its result.")] = False,
+    workers: Annotated[
+        int, Parameter(help="Processes in which strategies think, so that several cores are used; 0: in this one.")
+    ] = 0,
     pace: Annotated[float, Parameter(help="Seconds that players wait before each decision, to be watched.")] = 0.0,
     evidence: Evidence = EVIDENCE_SHOWN,
     log: Level = "error",
@@ -76,6 +81,8 @@ def play(
     """
     if not (isfinite(pace) and pace >= 0):
         raise CommandError(f"--pace {pace:g} is not a number of seconds from 0 on")
+    if not 0 <= workers <= WORKERS_MAX:
+        raise CommandError(f"--workers {workers} is not within 0..{WORKERS_MAX}")
     overridden = settings_of(settings)
     chosen = cast(loaded(spec, overridden, rules), overridden, players, player, role)
     deciding = [chosen.client, *(name for name in chosen.spec.connects[chosen.client])]
@@ -94,19 +101,21 @@ def play(
     progress = Progress(narrowed, seats) if watched else None
 
     async def game(book: Journal | None) -> GameResult:
-        return await play_game(
-            narrowed,
-            rules_modules(narrowed, rules),
-            seats,
-            server=chosen.server,
-            client=chosen.client,
-            seed=number,
-            journal=book,
-            observe=progress,
-            pace=pace,
-            answers=answers,
-            tells_waits=watched,
-        )
+        async with open_workers(workers) if workers else nullcontext() as processes:
+            return await play_game(
+                narrowed,
+                rules_modules(narrowed, rules),
+                seats,
+                server=chosen.server,
+                client=chosen.client,
+                seed=number,
+                journal=book,
+                observe=progress,
+                pace=pace,
+                answers=answers,
+                tells_waits=watched,
+                make_player=processes.open_player if processes is not None else open_player,
+            )
 
     with (
         # How sessions failed is told with the result; as errors in the log it would be there twice.

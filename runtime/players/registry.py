@@ -127,6 +127,15 @@ def _generic(kind: str, spec: Spec, seed: int) -> GenericPlayer:
             return FaultyPlayer(MISDEEDS[kind])
 
 
+def strategy_class(kind: str, spec: Spec) -> Callable[[str, int], object] | None:
+    """Return what makes the strategies of a kind; None if players of that kind are no strategies.
+
+    Raises:
+        UnknownPlayerError: there is no such kind or class.
+    """
+    return None if kind == "human" or kind.startswith("exec:") else _maker(kind, spec)
+
+
 def check_kind(kind: str, spec: Spec) -> None:
     """Raise UnknownPlayerError if ``open_player`` would not know the kind; starts and makes nothing."""
     if kind.startswith("exec:"):

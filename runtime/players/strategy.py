@@ -31,7 +31,7 @@ FAREWELL_SECONDS_MAX = 1.0  # How long a strategy may take over its last news on
 LATE_SHARE = 0.7  # Of the time for an answer, when `late` begins to say yes: the rest is for a busy machine.
 
 
-class _Clock:
+class LateClock:
     """What a strategy calls as ``late()``: most of the time is gone, or nobody waits for the answer any more."""
 
     def __init__(self, seconds: float | None) -> None:
@@ -39,6 +39,7 @@ class _Clock:
         self.rang = False
 
     def __call__(self) -> bool:
+        """Say whether it is late."""
         self.rang = self.rang or time.monotonic() >= self._until
         return self.rang
 
@@ -74,7 +75,7 @@ class Strategy:
         method = None if question.startswith("_") else getattr(self.own, question, None)
         if not callable(method):
             raise DecisionError(f"player {self.kind!r} has no method {question!r} to answer that question with")
-        return StrategyQuestion(self, method, [value for _, value in arguments], self.take_news(), _Clock(seconds))
+        return StrategyQuestion(self, method, [value for _, value in arguments], self.take_news(), LateClock(seconds))
 
     def decide_now(self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None) -> Any:
         """See `PromptPlayer.decide_now`. Thinking takes none of the game's time, however long it is."""
@@ -107,7 +108,7 @@ class Strategy:
             for message, fields in news:
                 self.own.heard(message, fields)  # type: ignore[attr-defined]
 
-    def put(self, method: Callable[..., Any], values: list[Any], clock: _Clock) -> Any:
+    def put(self, method: Callable[..., Any], values: list[Any], clock: LateClock) -> Any:
         """Return what a method returns."""
         with self._turn:
             if self._wants_clock:
@@ -133,7 +134,7 @@ class StrategyQuestion:
     method: Callable[..., Any]
     values: list[Any]
     news: list[tuple[str, dict[str, Any]]]
-    clock: _Clock
+    clock: LateClock
 
     def put(self) -> Any:
         """Return the answer; whatever the strategy raises is raised."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -110,6 +110,7 @@ async def play(
     pace: float = 0.0,
     answers: Mapping[str, Any] = {},
     tells_waits: bool = False,
+    make_player: Callable[..., AbstractAsyncContextManager[Player]] = open_player,
 ) -> GameResult:
     """Play a game and return how it ended.
 
@@ -118,7 +119,7 @@ async def play(
     ``observe`` then sees the player's number in ``seats`` as the peer, and the journal numbers the sessions.
     ``terminal`` is where people are asked. Players wait ``pace`` seconds before each decision, for who watches. A
     question that ``answers`` has is answered with that message, and nobody is asked. With ``tells_waits`` the log says
-    what is waited for when nothing happens for a while.
+    what is waited for when nothing happens for a while. ``make_player`` makes players as `open_player` does.
 
     Raises:
         UnknownPlayerError: a player cannot be made.
@@ -131,7 +132,7 @@ async def play(
         players: dict[tuple[int, str], Player] = {}
         for index, seat in enumerate(seats):
             who: dict[str, Any] = {"name": seat.name, "seed": seat.seed, "folder": seat.folder}
-            made = open_player(seat.kind, spec=spec, terminal=terminal, **who)
+            made = make_player(seat.kind, spec=spec, terminal=terminal, **who)
             player = GivenAnswers(await opened.enter_async_context(made), answers)
             for role in game.deciders():  # it hears the news of all of them
                 players[index, role] = Paced(player, pace) if pace and seat.kind != "human" else player
