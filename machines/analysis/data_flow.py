@@ -48,13 +48,14 @@ CHANGES_MAX = 4  # of one name in one state, until it is unknown
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A field of a message that is written, and what with."""
+    """A field of a message that is written, and what with; those of one sending have one number."""
 
     message: str
     field: Field
     value: Expression
     holds: Type
     spot: Location
+    number: int
 
 
 class DataFlow:
@@ -64,6 +65,7 @@ class DataFlow:
         self.flow = flow
         self.types = flow.spec.types
         self.writes: list[Write] = []
+        self.sendings = 0
         self.partial: list[tuple[Partial, Location]] = []
         self.fields: dict[str, Type] = {}  # of peers, as sign-ups return them
         self._incoming = field_sets(flow.spec)
@@ -361,10 +363,13 @@ class _Walk:
         message = self.data.flow.spec.messages.get(call.path)
         if message is None:
             return
+        self.data.sendings += 1
         for index, field in enumerate(message.fields):
             value: Expression = Name(field.name, call.place)
             if call.arguments is not None:
                 if index >= len(call.arguments):
                     return  # told by the reader
                 value = call.arguments[index]
-            self.data.write(Write(call.path, field, value, self._value(value, values), self._spot()))
+            self.data.write(
+                Write(call.path, field, value, self._value(value, values), self._spot(), self.data.sendings)
+            )

@@ -21,6 +21,8 @@
     A340  a value of a kind that its place never takes         A341  a comparison of kinds that never compare
     A342  a field written with what it may not take            A343  an expression without a value for some data
 
+    A344  what the other side sends is never taken         A345  what its condition lets through is refused
+
     A350  a problem that is accepted and is not there
     A141  an outcome where none is read
 
@@ -34,6 +36,7 @@ Each check is a function whose docstring names its codes (`machines.manual` has 
     fault_handling       A326                    value_kinds     A340 A341
     reachability         A320 to A325, A328      guards          A327 A329
     receivers            A337 A338               partial_values  A342 A343
+    agreement            A344 A345
     suppressions         A350                    outcomes        A141
 
 The reader tells the rest of what keeps a spec from running: A1xx and A2xx, and with them calls with too many values
@@ -46,7 +49,9 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from machines.analysis.call_graph import CallGraph
+from machines.analysis.data_flow import Write
 from machines.analysis.event_peers import Speakers
+from machines.checks.agreement import check_agreement
 from machines.checks.ambiguity import (
     AmbiguityTable,
     check_declarations,
@@ -102,13 +107,15 @@ def every_problem(spec: Spec, rules: Mapping[str, ModuleType] | None = None) -> 
     check_rules(spec, rules, problems)
     likeness = AmbiguityTable(spec)
     check_urgent(spec, likeness, problems)
+    writes: list[Write] = []
     for role in spec.roles.values():
-        _check_role(spec, role, likeness, problems)
+        writes += _check_role(spec, role, likeness, problems)
+    check_agreement(spec, writes, problems)
     likeness.tell(problems)
     return list(problems)
 
 
-def _check_role(spec: Spec, role: Role, likeness: AmbiguityTable, problems: Problems) -> None:
+def _check_role(spec: Spec, role: Role, likeness: AmbiguityTable, problems: Problems) -> list[Write]:
     flow = CallGraph(spec, role)
     check_calls(flow, problems)
     for machine in role.machines.values():
@@ -119,14 +126,15 @@ def _check_role(spec: Spec, role: Role, likeness: AmbiguityTable, problems: Prob
         check_kinds(spec, machine, problems)
         check_outcomes(role, machine, problems)
     if flow.circle:
-        return  # what follows asks what stands around a call, which has no answer in a circle of calls
+        return []  # what follows asks what stands around a call, which has no answer in a circle of calls
     check_assignment(flow, problems)
     check_ends(flow, problems)
     check_limits(flow, problems)
     check_faults(flow, problems)
-    check_values(flow, problems)
+    writes = check_values(flow, problems)
     check_recognition(flow, likeness, problems)
     speakers = Speakers(flow)
     for machine in role.machines.values():
         check_silence(flow, machine, problems)
         check_peers(flow, machine, speakers, problems)
+    return writes

@@ -26,15 +26,20 @@ KINDS = tuple(f"A34{digit}" for digit in "01")  # what is wrong whatever the val
 WORK_MAX = 500_000  # steps of comparing texts, for all that a role writes
 
 
-def check_values(flow: CallGraph, problems: Problems) -> None:
-    """A342: a field is written with a value that it may not take."""
-    if "main" in flow.machines and not flow.circle:
-        data = DataFlow(flow)
-        values = _Values(flow, problems)
-        for found, spot in data.partial:
-            values.lacks(found, spot)
-        for write in data.writes:
-            values.written(write)
+def check_values(flow: CallGraph, problems: Problems) -> list[Write]:
+    """A342: a field is written with a value that it may not take.
+
+    Returns every field that the role writes, with what it may be written with.
+    """
+    if "main" not in flow.machines or flow.circle:
+        return []
+    data = DataFlow(flow)
+    values = _Values(flow, problems)
+    for found, spot in data.partial:
+        values.lacks(found, spot)
+    for write in data.writes:
+        values.written(write)
+    return data.writes
 
 
 class _Values:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from machines.checks import (
+    agreement,
     ambiguity,
     check,
     checker,
@@ -200,6 +201,7 @@ MODULES = (
     guards,
     value_kinds,
     partial_values,
+    agreement,
     ambiguity,
     receivers,
     rules,
