@@ -10,6 +10,7 @@ import pytest
 from benchmarks.comparison import WORDS, Server
 from benchmarks.engine import TURNS, pairs_program, simple_events
 from benchmarks.handwritten import SERVERS
+from benchmarks.simulation import row
 from tests.parts import by_default
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,3 +36,8 @@ def test_a_server_plays_a_batch_to_its_end(kind: str, monkeypatch: pytest.Monkey
 
 def test_the_engine_plays_what_is_timed() -> None:
     assert simple_events(pairs_program(TURNS))()() == TURNS - 1
+
+
+def test_games_in_memory_are_timed_beside_the_same_over_tcp() -> None:
+    found = row("tsuro", ("second", "second", "second"), (), 1)
+    assert 0 < found.thinking < found.memory < found.tcp
