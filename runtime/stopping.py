@@ -41,14 +41,14 @@ def at_forced_end(deed: Callable[[], None]) -> Iterator[None]:
         del _last_deeds[key]
 
 
-def force_end() -> None:
+def force_end(code: int = EXIT_CODE, last_words: bytes = b"interrupted, and ended at once\n") -> None:
     """End the process now, without unwinding anything."""
     for deed in tuple(_last_deeds.values()):
         with suppress(Exception):
             deed()
     with suppress(Exception):
-        os.write(sys.stderr.fileno(), b"interrupted, and ended at once\n")
-    os._exit(EXIT_CODE)
+        os.write(sys.stderr.fileno(), last_words)
+    os._exit(code)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -25,6 +26,7 @@ from runtime.journal import FORMAT, LIMIT_MIB, Head, Journal, JournalError, open
 from runtime.network.loop_calls import loop_caller
 from runtime.replay import spec_hash
 from runtime.stopping import at_forced_end, stopped_by_signals
+from runtime.watchdog import VARIABLE, rule_seconds, watched
 
 Result = TypeVar("Result")
 
@@ -42,9 +44,13 @@ def run(function: Callable[[], Awaitable[Result]], backend: Backend) -> Result:
     if backend != "asyncio" and find_spec(backend) is None:
         raise CommandError(f"--backend {backend} needs the package {backend}: pip install 'accord[{backend}]'")
     options = {"use_uvloop": True} if backend == "uvloop" else {}
-    return anyio.run(
-        partial(_interruptible, function), backend="trio" if backend == "trio" else "asyncio", backend_options=options
-    )
+    kind = "trio" if backend == "trio" else "asyncio"
+    try:
+        seconds = rule_seconds(os.environ.get(VARIABLE, ""))
+    except ValueError as error:
+        raise CommandError(str(error)) from error
+    with watched(seconds):
+        return anyio.run(partial(_interruptible, function), backend=kind, backend_options=options)
 
 
 async def _interruptible(function: Callable[[], Awaitable[Result]]) -> Result:

@@ -18,6 +18,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from math import inf
+from time import monotonic
 from typing import Any, Final, Protocol
 
 import anyio
@@ -31,6 +32,7 @@ from runtime.losses import violation_text
 from runtime.network.clock import Clock
 from runtime.network.transport import Connection
 from runtime.players.base import DecisionError, EndlessAnswer, Player, RawAnswer, Vanish
+from runtime.watchdog import HELD_SECONDS, WATCHDOG
 
 log = logging.getLogger("accord.session")
 property_log = logging.getLogger("accord.property")  # told even where the end of a session says all that failed
@@ -215,11 +217,17 @@ class SessionDriver:
         session = self.session
         if session.seats[seat].silent:
             return  # it is heard no more: what it sends costs neither work nor journal
+        begun = monotonic()
+        WATCHDOG.turn = self, seat
         try:
             effects = session.receive(seat, chunk, now)
         except Exception as error:
+            WATCHDOG.turn = None
             self._broke("bytes", now, error, {"peer": seat, "data": chunk})
             return
+        WATCHDOG.turn = None
+        if monotonic() - begun > HELD_SECONDS or WATCHDOG.fired:
+            self._held(monotonic() - begun, seat)
         if self._journal is not None:
             # The transitions as they are: the paths of their frames are found out when the line is made.
             took, lag = session.transitions, self._clock.now() - now
@@ -286,17 +294,38 @@ class SessionDriver:
     def _input(self, kind: Kind, now: float, call: Callable[[], list[Effect]], what: Mapping[str, Any] = {}) -> None:
         if self.ended is not None:
             return
+        begun = monotonic()
+        WATCHDOG.turn = self, what.get("peer")
         try:
             effects = call()
         except Exception as error:
+            WATCHDOG.turn = None
             self._broke(kind, now, error, what)
             return
+        WATCHDOG.turn = None
+        if monotonic() - begun > HELD_SECONDS or WATCHDOG.fired:
+            self._held(monotonic() - begun, what.get("peer"))
         if self._journal is not None:
             self._write(kind, now, effects, what)
         if self._monitor is not None:
             self._ask_properties(now, effects)
         self._carry_out(effects)
         self._set_alarm()
+
+    def held_by(self, peer: int | None) -> str:
+        """Say whose input is being handled, for people."""
+        return f"{self.name}: an input{f' of {self._who(peer)}' if peer is not None else ''} in {self.session.where()}"
+
+    def _held(self, seconds: float, peer: int | None) -> None:
+        """Say who has held the loop, and where its session stood when that began."""
+        if WATCHDOG.fired:
+            WATCHDOG.settle()
+        if seconds > HELD_SECONDS:
+            took = self.session.took
+            path, state = took[0][:2] if took else (self.session.where(), "")
+            who = f"{self._who(peer)} " if peer is not None else "a clock or an answer "
+            where = f"{path} in {state}" if state else path
+            log.warning("%s: %sheld the loop for %.0f ms, in %s", self.name, who, seconds * 1000, where)
 
     def _ask_properties(self, now: float, effects: Sequence[Effect]) -> None:
         """Say which properties of the spec an input has broken; the session goes on, for it kept to its spec."""
