@@ -45,6 +45,7 @@ from runtime.commands.results import result_lines
 from runtime.journal import LIMIT_MIB, Journal
 from runtime.losses import EVIDENCE_SHOWN, Loss, Losses, last_lines
 from runtime.players.base import Player
+from runtime.players.program_start import started
 from runtime.players.registry import check_kind, default_kind, open_player
 from runtime.players.scripted import GivenAnswers, answers_of
 from runtime.sessions.embedded_roles import is_embeddable, join_with_embedded
@@ -137,6 +138,7 @@ def join(
 
     async def take_part(book: Journal | None) -> Ended:
         async with open_player(kind, spec=loaded_spec, name=name, seed=number) as decider:
+            await started(decider)
             who = GivenAnswers(decider, answers)
             players.append(who)
             return await join_with_embedded(

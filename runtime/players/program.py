@@ -10,10 +10,17 @@ It writes one line for each ``ask``, in the same order, either of
     {"message": "INIT_PLACE", "holes": {"token": "red", ...}}
     ["red", [["A", "E"], ...], "A", 0, 0]                                the message's body, as on the wire
 
+or either of them with the question's number, which an answer to another question can't be mistaken for:
+    {"number": 1, "message": "INIT_PLACE", "holes": {"token": "red", ...}}
+    {"number": 1, "answer": ["red", [["A", "E"], ...], "A", 0, 0]}
+
 A question that was cancelled is still owed its line, so that a program need not read while it thinks; that line is
-thrown away. ``within`` is in seconds, null for no limit. What the program writes to standard error is passed to the
-log, level info, and when it fails the last of it is part of the reason. It runs without a shell, in a process group of
-its own, which is killed at the end, with all that it started. For whoever writes a program: ``docs/players.md``.
+thrown away. So is what was written before the question was asked. Before it is first asked, a program may say
+    {"ready": false}    not yet                {"ready": true}    now
+and clocks wait for it (`runtime.players.program_start`). ``within`` is in seconds, null for no limit. What the program
+writes to standard error is passed to the log, level info, and when it fails the last of it is part of the reason. It
+runs without a shell, in a process group of its own, which is killed at the end, with all that it started. For whoever
+writes a program: ``docs/players.md``.
 """
 
 from __future__ import annotations
@@ -31,12 +38,14 @@ from typing import Any
 
 import anyio
 import msgspec
-from anyio.abc import ByteReceiveStream, Process
+from anyio.abc import Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from machines.values import plain
 from runtime.players.base import Arguments, DecisionError, UnknownPlayerError
 from runtime.players.descendants import MARK, WARDEN, kill_group, kill_marked
+from runtime.players.program_output import ProgramOutput
+from runtime.players.program_start import unread_bytes
 from runtime.stopping import at_forced_end
 
 log = logging.getLogger("accord.players")
@@ -56,19 +65,21 @@ GRACE_SECONDS = 0.5  # Between closing a program's input and killing it.
 class SubprocessPlayer:
     """A running program; see the module for what is said.
 
-    ``complaint`` is the end of its standard error so far, ``complained`` is set when there will be no more.
+    ``complaint`` is the end of its standard error so far, ``complained`` is set when there will be no more; ``reads``
+    tells whether its input is open.
     """
 
     def __init__(self, process: Process, words: list[str], name: str, lines: MemoryObjectSendStream[bytes]) -> None:
         assert process.stdout is not None, "the program was started without pipes"
-        self._stdout: ByteReceiveStream = process.stdout
+        self.output = ProgramOutput(process.stdout, LINE_BYTES_MAX)
         self._process = process
         self._called = os.path.basename(words[0])
         self._lines = lines
-        self._buffer = bytearray()
         self._number = 0
-        self._owed = 0
+        self._open: set[int] = set()  # the numbers of cancelled questions whose lines have not come
+        self._ready: bool | None = None  # what it says of itself
         self._overflowed = False
+        self.reads = True
         self.complaint = b""
         self.complained = anyio.Event()
         self._tell({"player": name})
@@ -81,6 +92,8 @@ class SubprocessPlayer:
         Raises:
             DecisionError: the program has ended, its line is too long or no JSON, or it does not read its input.
         """
+        clogged = self._lines.statistics().current_buffer_used >= LINES_WAITING_MAX
+        await self._throw_away()
         self._number += 1
         asked = {
             "ask": question,
@@ -89,29 +102,113 @@ class SubprocessPlayer:
             "messages": messages,
             "within": seconds,
         }
-        if not self._tell(asked):
+        if clogged or not self._tell(asked):
             raise DecisionError(f"{self._called} has {LINES_WAITING_MAX} lines waiting and does not read them", "flood")
+        owed = self._open.copy()
         try:
-            while self._owed:
-                await self._line()
-                self._owed -= 1
-            line = await self._line()
+            value = await self._answer_to(self._number)
         except anyio.get_cancelled_exc_class():
-            self._owed += 1
-            if self._buffer:
-                log.warning(
-                    "%s: %d bytes without a line end had come for %s", self._called, len(self._buffer), question
-                )
-            self._tell({"cancel": self._number})
+            self._cancelled(question, owed - self._open)
             raise
-        try:
-            return _answer(line, messages, self._called)
         except DecisionError as error:
+            if error.kind != "malformed":
+                raise
             # What it complained of comes by another pipe, perhaps a moment later.
             with anyio.move_on_after(COMPLAINT_SECONDS_MAX):
                 await self.complained.wait()
             words = self._last_words(COMPLAINTS_SHOWN)
             raise DecisionError(f"{error}{words}", error.kind, self.last_lines()) from None
+        if isinstance(value, dict) and value.keys() == {"message", "holes"} and value["message"] in messages:
+            return value["message"], value["holes"]
+        return value
+
+    def _cancelled(self, question: str, taken: set[int]) -> None:
+        """Note that a question is closed; ``taken`` are those before it whose lines have come since it was asked."""
+        if self.output.partial:
+            log.warning(
+                "%s: %d bytes without a line end had come for %s", self._called, len(self.output.partial), question
+            )
+        if taken:
+            log.warning(
+                "%s: of what it wrote after question %d the first line was taken for its answer to question %d, which "
+                'was cancelled: such a question is still owed its line (answers that carry their "number" are not '
+                "mistaken)",
+                self._called,
+                self._number,
+                min(taken),
+            )
+        self._open.add(self._number)
+        self._tell({"cancel": self._number})
+
+    async def _throw_away(self) -> None:
+        """Throw away what was written before a question is asked, but for the lines owed to others."""
+        await self.output.look()
+        while (line := self.output.take()) is not None:
+            value = _value(line)
+            if self._says_ready(value) or self._is_owed(_number_of(value)):
+                continue
+            self._warn_of(line, "before it was asked")
+        if not self._open and (count := self.output.discard_partial()):
+            log.warning("%s: %d bytes without a line end came before it was asked: no answer", self._called, count)
+
+    def _warn_of(self, line: bytes, when: str) -> None:
+        log.warning("%s: a line that came %s is no answer, and thrown away: %s", self._called, when, _shown(line))
+
+    def _says_ready(self, value: object) -> bool:
+        """Take note of what a program says of its start, before the first question and as long as it says `not yet`."""
+        if self._number and self._ready is not False:
+            return False
+        if isinstance(value, dict) and value.keys() == {"ready"} and isinstance(value["ready"], bool):
+            self._ready = value["ready"]
+            return True
+        return False
+
+    def _is_owed(self, number: int | None) -> bool:
+        """Whether a line is owed to a cancelled question; without a number, to the first of them."""
+        if number is None and self._open:
+            number = min(self._open)
+        if number not in self._open:
+            return False
+        self._open -= {earlier for earlier in self._open if earlier <= number}
+        return True
+
+    async def _answer_to(self, number: int) -> Any:
+        """Return the value of the next line that is an answer to a question.
+
+        Raises:
+            DecisionError: it is no JSON, too long, or the program has ended.
+        """
+        while True:
+            line = await self.output.next_line()
+            if line is None:
+                if self.output.too_long:
+                    raise DecisionError(f"{self._called} wrote a line of more than {LINE_BYTES_MAX} bytes", "flood")
+                raise await self._why_ended()
+            value = _value(line)
+            said = _number_of(value)
+            if said == number:
+                self._open.clear()
+                return value["answer"] if "answer" in value else {key: value[key] for key in ("message", "holes")}
+            if self._says_ready(value) or self._is_owed(said):
+                continue
+            if said is not None:
+                self._warn_of(line, f"for question {said} while question {number} was open")
+                continue
+            if value is _NO_JSON:
+                raise DecisionError(f"{self._called} wrote a line that is no JSON: {_shown(line)}", "malformed")
+            return value
+
+    async def has_started(self) -> bool:
+        """Whether it can be asked: it reads its input, has ended, or says that it is ready."""
+        # Its first line may still be on its way to the pipe.
+        reads = self._lines.statistics().current_buffer_used == 0 and not unread_bytes(self._process.stdin)
+        await self.output.look()  # What it wrote before it read is seen, and no more than a moment later.
+        while self._ready is not True and not self._number and (line := self.output.take()) is not None:
+            if not self._says_ready(_value(line)):
+                self._warn_of(line, "before it was asked")
+        if self.output.ended or not self.reads or self._process.returncode is not None:
+            return True
+        return reads if self._ready is None else self._ready
 
     def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Write the news; dropped with a line in the log if the program does not read."""
@@ -129,21 +226,6 @@ class SubprocessPlayer:
             return True  # It has ended; the reading side finds out, and knows its exit code.
         return True
 
-    async def _line(self) -> bytes:
-        """Return the next line without its end; what was read of a line is kept when this is cancelled."""
-        searched = 0
-        while (end := self._buffer.find(b"\n", searched)) < 0:
-            searched = len(self._buffer)
-            if searched > LINE_BYTES_MAX:
-                raise DecisionError(f"{self._called} wrote a line of more than {LINE_BYTES_MAX} bytes", "flood")
-            try:
-                self._buffer += await self._stdout.receive(65536)
-            except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
-                raise await self._why_ended() from None
-        line = bytes(self._buffer[:end])
-        del self._buffer[: end + 1]
-        return line
-
     async def _why_ended(self) -> DecisionError:
         kind = "exit"
         why = f"{self._called} closed its output"
@@ -157,8 +239,8 @@ class SubprocessPlayer:
             )
             # Its output ends before the last of its complaints is read; a child may hold them open for longer.
             await self.complained.wait()
-        if self._buffer:
-            why += f" after {len(self._buffer)} bytes without a line end"
+        if self.output.partial:
+            why += f" after {len(self.output.partial)} bytes without a line end"
         return DecisionError(why + self._last_words(1), kind, self.last_lines())
 
     def last_lines(self) -> tuple[str, ...]:
@@ -179,15 +261,27 @@ class SubprocessPlayer:
         return f"; it said: {' / '.join(text[:COMPLAINT_CHARACTERS_MAX] for text in last)}" if last else ""
 
 
-def _answer(line: bytes, messages: tuple[str, ...], called: str) -> Any:
+_NO_JSON = object()
+
+
+def _value(line: bytes) -> Any:
+    """Return the JSON value of a line; _NO_JSON if it is none."""
     try:
-        value = msgspec.json.decode(line)
+        return msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        shown = line[:60].decode(errors="replace") + ("..." if len(line) > 60 else "")
-        raise DecisionError(f"{called} wrote a line that is no JSON: {shown!r}", "malformed") from None
-    if isinstance(value, dict) and value.keys() == {"message", "holes"} and value["message"] in messages:
-        return value["message"], value["holes"]
-    return value
+        return _NO_JSON
+
+
+def _number_of(value: object) -> int | None:
+    """Return the number of the question that an answer names; None if it names none."""
+    if not isinstance(value, dict) or value.keys() not in ({"number", "answer"}, {"number", "message", "holes"}):
+        return None
+    number = value["number"]
+    return number if isinstance(number, int) and not isinstance(number, bool) else None
+
+
+def _shown(line: bytes) -> str:
+    return repr(line[:60].decode(errors="replace") + ("..." if len(line) > 60 else ""))
 
 
 def program_words(command: str) -> list[str]:
@@ -232,7 +326,8 @@ async def open_program(command: str, name: str, folder: Path | None = None) -> A
     failed: Exception | None = None
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_write, process, lines)
+            tasks.start_soon(_write, process, lines, program)
+            tasks.start_soon(program.output.read)
             tasks.start_soon(_pass_on, process, os.path.basename(words[0]), program)
             try:
                 with at_forced_end(partial(end_group, process, environment[MARK])):
@@ -255,7 +350,7 @@ async def open_program(command: str, name: str, folder: Path | None = None) -> A
         raise failed
 
 
-async def _write(process: Process, lines: MemoryObjectReceiveStream[bytes]) -> None:
+async def _write(process: Process, lines: MemoryObjectReceiveStream[bytes], program: SubprocessPlayer) -> None:
     """Write the lines to the program's input as fast as it reads; close it after the last."""
     assert process.stdin is not None, "the program was started without pipes"
     with lines:
@@ -264,7 +359,7 @@ async def _write(process: Process, lines: MemoryObjectReceiveStream[bytes]) -> N
                 await process.stdin.send(line)
             await process.stdin.aclose()
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
-            return  # It has ended, or closed its input: a program that needs no news may.
+            program.reads = False  # It has ended, or closed its input: a program that needs no news may.
 
 
 async def _pass_on(process: Process, called: str, program: SubprocessPlayer) -> None:

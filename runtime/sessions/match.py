@@ -25,6 +25,7 @@ from machines.model import Spec
 from runtime.losses import Loss, Losses, last_lines
 from runtime.network.transport import NetworkError
 from runtime.players.base import Arguments, Player
+from runtime.players.program_start import started
 from runtime.players.registry import open_player
 from runtime.players.scripted import GivenAnswers
 from runtime.players.seeds import derived_seed
@@ -130,12 +131,17 @@ async def play(
     failed: Exception | None = None
     async with AsyncExitStack() as opened:
         players: dict[tuple[int, str], Player] = {}
+        programs: list[Player] = []
         for index, seat in enumerate(seats):
             who: dict[str, Any] = {"name": seat.name, "seed": seat.seed, "folder": seat.folder}
             made = make_player(seat.kind, spec=spec, terminal=terminal, **who)
-            player = GivenAnswers(await opened.enter_async_context(made), answers)
+            programs.append(await opened.enter_async_context(made))
+            player = GivenAnswers(programs[-1], answers)
             for role in game.deciders():  # it hears the news of all of them
                 players[index, role] = Paced(player, pace) if pace and seat.kind != "human" else player
+        async with anyio.create_task_group() as starts:
+            for program in programs:
+                starts.start_soon(started, program)
         async with anyio.create_task_group() as tasks:
             try:
                 await game.run(tasks, seats, players, seed, journal, observe)

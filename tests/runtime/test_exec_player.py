@@ -14,8 +14,10 @@ import anyio
 import pytest
 
 from runtime.players import program as programs
+from runtime.players import program_start
 from runtime.players.base import DecisionError, UnknownPlayerError
 from runtime.players.program import LINES_WAITING_MAX, SubprocessPlayer, open_program
+from runtime.players.program_start import started
 
 pytestmark = pytest.mark.anyio
 
@@ -29,7 +31,7 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
 def command(code: str) -> str:
     """Return the command line of a Python program that has json, sys and ``read`` (the next line as a value)."""
     preamble = "import json, sys, os, time\nread = lambda: json.loads(sys.stdin.readline())\n"
-    preamble += "def write(value): print(json.dumps(value), flush=True)\n"
+    preamble += "def asked(): read(); return read()\ndef write(value): print(json.dumps(value), flush=True)\n"
     return f"{shlex.quote(sys.executable)} -I -S -c {shlex.quote(preamble + code)}"
 
 
@@ -65,7 +67,7 @@ async def test_a_program_is_asked_with_names_values_messages_and_time() -> None:
 
 @pytest.mark.parametrize("body", [["red", [1, 2]], {"message": "OTHER", "holes": {}}, {"x": 1}, None, "text", 3])
 async def test_anything_else_is_the_messages_body(body: Any) -> None:
-    code = f"read(); read(); write(json.loads({json.dumps(json.dumps(body))}))"
+    code = f"asked(); write(json.loads({json.dumps(json.dumps(body))}))"
     async with open_program(command(code), "Ann") as program:
         assert await ask(program) == body
 
@@ -84,15 +86,123 @@ write(["late", first["number"]]); write([cancel, second["number"]])
         assert await ask(program) == [{"cancel": 1}, 2]
 
 
+async def test_what_it_wrote_before_it_was_asked_is_no_answer(caplog: pytest.LogCaptureFixture) -> None:
+    # Two lines for each question and the beginning of a third, in one write: they are there before the next question.
+    code = """
+print("a banner", flush=True)
+read()
+rest = b""
+while True:
+    number = read()["number"]
+    os.write(1, rest + b"[%d]\\n[%d]\\nhalf" % (number, number * 100))
+    rest = b" a line\\n"
+"""
+    async with open_program(command(code), "Ann") as program:
+        await started(program)
+        assert [await ask(program) for _ in range(3)] == [[1], [2], [3]]
+
+    said = [record.getMessage().partition(": ")[2] for record in caplog.records]
+    thrown = "a line that came before it was asked is no answer, and thrown away: "
+    half = "4 bytes without a line end came before it was asked: no answer"
+    assert said == [f"{thrown}'a banner'", f"{thrown}'[100]'", half, f"{thrown}'[200]'", half]
+
+
+WRONG_NUMBER = (
+    "a line that came for question 7 while question 1 was open is no answer, and thrown away: "
+    """'{"number": 7, "answer": "wrong"}'"""
+)
+
+
+async def test_answers_with_a_number_answer_that_question_only(caplog: pytest.LogCaptureFixture) -> None:
+    code = """
+read(); read()
+write({"number": 7, "answer": "wrong"}); write({"number": 1, "answer": {"number": 5}})
+read()
+write({"number": 2, "message": "PASS", "holes": {"why": 1}})
+read(); read(); third = read()
+write({"number": 4, "message": "OTHER", "holes": {}}); read()
+"""
+    async with open_program(command(code), "Ann") as program:
+        assert await ask(program) == {"number": 5}
+        assert await ask(program) == ("PASS", {"why": 1})
+        with anyio.move_on_after(0.05) as scope:
+            await ask(program)
+        assert scope.cancelled_caught
+        # It never writes the line that the third question is owed, and need not.
+        assert await ask(program) == {"message": "OTHER", "holes": {}}
+
+    assert [r.getMessage().partition(": ")[2] for r in caplog.records] == [WRONG_NUMBER]
+
+
+async def test_who_is_silent_after_a_cancel_is_warned(caplog: pytest.LogCaptureFixture) -> None:
+    code = "asked(); read(); read(); write('for the second'); read(); read()"
+    async with open_program(command(code), "Ann") as program:
+        with anyio.move_on_after(0.05):
+            await ask(program)
+        with anyio.move_on_after(10) as scope:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(ask, program)
+                while program._open != set():
+                    await anyio.wait_all_tasks_blocked()
+                tasks.cancel_scope.cancel()
+        assert not scope.cancelled_caught
+
+    assert "after question 2 the first line was taken for its answer to question 1, which was cancelled" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("code", "has_read"),
+    [
+        ("select.select([release], [], []); read(); read()", False),
+        ("write({'ready': False}); read(); select.select([release], [], []); write({'ready': True}); read()", True),
+    ],
+)
+async def test_a_program_has_started_when_it_reads_or_says_so(code: str, has_read: bool) -> None:
+    release, let = os.pipe()
+    held = f"import select; release = os.open('/proc/{os.getpid()}/fd/{release}', os.O_RDONLY)\n"
+    with anyio.fail_after(30):
+        async with open_program(command(held + code), "Ann") as program:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(started, program)
+                while has_read and program._ready is None:
+                    await anyio.sleep(0)
+                assert not await program.has_started()
+                os.write(let, b"x")
+            assert await program.has_started()
+    os.close(release)
+    os.close(let)
+
+
+async def test_a_program_that_reads_nothing_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program_start, "START_SECONDS", 0.05)
+    monkeypatch.setattr(programs, "GRACE_SECONDS", 0.01)
+    with anyio.fail_after(10):
+        async with open_program(command("time.sleep(60)"), "Ann") as program:
+            await started(program)
+            assert not await program.has_started()
+
+
+async def test_a_program_that_ends_or_reads_no_more_has_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program_start, "START_SECONDS", 60)
+    monkeypatch.setattr(programs, "GRACE_SECONDS", 0.01)
+    with anyio.fail_after(30):
+        for code in ("sys.exit(1)", "sys.stdin.close(); os.close(0); time.sleep(60)"):
+            async with open_program(command(code), "Ann") as program:
+                await started(program)
+
+
 @pytest.mark.parametrize(
     ("code", "text"),
     [
         ("sys.exit(3)", "ended with exit code 3"),
         ("os.kill(os.getpid(), 9)", "was ended by signal 9"),
-        ("print('{nonsense', flush=True); time.sleep(9)", r"wrote a line that is no JSON: '\{nonsense'"),
-        ("os.write(1, b'\\xff\\n'); time.sleep(9)", "wrote a line that is no JSON"),
-        ("print('[' * 100000, flush=True); time.sleep(9)", "wrote a line that is no JSON"),
-        ("os.write(1, b'no line end'); os.close(1); time.sleep(9)", "closed its output"),
+        (
+            "asked(); print('{nonsense', flush=True); time.sleep(9)",
+            r"wrote a line that is no JSON: '\{nonsense'",
+        ),
+        ("asked(); os.write(1, b'\\xff\\n'); time.sleep(9)", "wrote a line that is no JSON"),
+        ("asked(); print('[' * 100000, flush=True); time.sleep(9)", "wrote a line that is no JSON"),
+        ("asked(); os.write(1, b'no line end'); os.close(1); time.sleep(9)", "closed its output"),
     ],
 )
 async def test_a_program_that_cannot_answer_is_told_of(code: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,11 +213,11 @@ async def test_a_program_that_cannot_answer_is_told_of(code: str, text: str, mon
 
 
 async def test_an_answer_that_lacks_its_line_end_is_told_of_when_it_is_late(caplog: pytest.LogCaptureFixture) -> None:
-    async with open_program(command("os.write(1, b'12345'); time.sleep(60)"), "Ann") as program:
+    async with open_program(command("asked(); os.write(1, b'12345'); time.sleep(60)"), "Ann") as program:
         with anyio.move_on_after(10) as scope:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(ask, program)
-                while len(program._buffer) < 5:
+                while len(program.output.partial) < 5:
                     await anyio.wait_all_tasks_blocked()
                 tasks.cancel_scope.cancel()
         assert not scope.cancelled_caught
@@ -133,7 +243,7 @@ async def test_a_program_that_does_not_read_is_not_waited_for(caplog: pytest.Log
 
 
 async def test_a_program_that_closes_its_input_may_still_answer() -> None:
-    async with open_program(command("sys.stdin.close(); os.close(0); write(['pass'])"), "Ann") as program:
+    async with open_program(command("asked(); sys.stdin.close(); os.close(0); write(['pass'])"), "Ann") as program:
         assert await ask(program) == ["pass"]
 
 
@@ -142,7 +252,7 @@ async def test_what_a_program_complains_of_is_logged_up_to_a_limit(
 ) -> None:
     monkeypatch.setattr(programs, "STDERR_BYTES_MAX", 50)
     caplog.set_level("INFO", "accord.players")
-    code = "sys.stderr.write('one\\ntwo\\n' + 'x' * 100 + '\\n'); sys.stderr.flush(); sys.stderr.close(); write(1)"
+    code = "asked(); sys.stderr.write('one\\ntwo\\n' + 'x' * 100 + '\\n'); sys.stderr.close(); write(1)"
     async with open_program(command(code), "Ann") as program:
         await ask(program)
 
@@ -178,7 +288,7 @@ async def test_a_program_that_crashes_is_told_of_with_its_last_words(code: str, 
 
 
 async def test_a_line_that_is_no_json_is_told_of_with_the_last_lines_of_complaint() -> None:
-    code = "read(); read(); os.write(2, b'a\\nb\\n\\nc\\nd\\n'); os.close(2); print('no', flush=True); read()"
+    code = "asked(); os.write(2, b'a\\nb\\n\\nc\\nd\\n'); os.close(2); print('no', flush=True); read()"
     async with open_program(command(code), "Ann") as program:
         with pytest.raises(DecisionError, match=r"no JSON: 'no'; it said: b / c / d$"):
             await ask(program)
@@ -195,7 +305,7 @@ import signal
 if os.fork() == 0:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     held = os.open({str(tmp_path / "alive")!r}, os.O_WRONLY)
-    write("held")
+    asked(); write("held")
     os.close(0); os.close(1); os.close(2)
     time.sleep(60)
 time.sleep(60)
@@ -233,7 +343,7 @@ async def test_a_command_that_cannot_be_started_is_refused(words: str) -> None:
 
 async def test_no_shell_reads_the_command(tmp_path: Path) -> None:
     target = tmp_path / "made"
-    async with open_program(f"{command('write(sys.argv[1:])')} ; touch {target} $HOME", "Ann") as program:
+    async with open_program(f"{command('asked(); write(sys.argv[1:])')} ; touch {target} $HOME", "Ann") as program:
         assert await ask(program) == [";", "touch", str(target), "$HOME"]
 
     assert not target.exists()

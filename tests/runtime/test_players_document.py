@@ -47,7 +47,11 @@ def test_every_line_in_json_is_json() -> None:
 
     assert values[0]["message"] == "INIT_PLACE"
     assert list(values[0]["holes"].values()) == values[1], "both forms say the same"
-    assert [next(iter(json.loads(text))) for text in told] == ["player", "heard", "ask", "cancel"]
+    assert [next(iter(json.loads(text))) for text in told] == [
+        *("player", "heard", "ask", "cancel"),
+        *("ready", "ready"),
+    ]
+    assert [value.keys() - {"number"} for value in values[2:]] == [{"message", "holes"}, {"answer"}]
 
 
 def test_every_general_kind_is_told_of() -> None:
