@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from hashlib import sha256
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -69,14 +68,14 @@ class Conductor:
         self.progress: EventProgress = EventProgress(event)
         self._running: dict[str, _Running] = {}
         self._stopped = False
-        self._mark = sha256(str(store.url).encode()).hexdigest()[:16]
+        self._mark = store.mark
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload([*PRELOADED, *arena.preloaded])
         self._kinds = {player.name: (player.kind, player.folder) for player in event.players}
 
     def run(self) -> EventProgress:
         """Play what is missing; return how far the event is, whole unless `stop` was called."""
-        kill_marked(self._mark)
+        killmarked(self._mark)
         self.store.stop_running()
         self.progress = progress_of(self.event, self.store)
         try:
@@ -201,7 +200,7 @@ class Conductor:
             one.process.join()
         one.connection.close()
         if any(kind.startswith("exec:") for kind, _ in (self._kinds[name] for name in one.match.seats)):
-            kill_marked(f"{self._mark}/{one.run}")
+            killmarked(f"{self._mark}/{one.run}")
 
     def _end_all(self) -> None:
         for one in self._running.values():
@@ -212,20 +211,21 @@ class Conductor:
                 one.match.number, one.attempt, "stopped", time.monotonic() - one.began, "the event was stopped"
             )
         self._running.clear()
-        kill_marked(self._mark)
+        killmarked(self._mark)
 
 
-def kill_marked(mark: str) -> int:
+def killmarked(mark: str) -> int:
     """Kill every process that has this mark in its environment, as those have that a match left; return how many."""
     killed = 0
-    for pid in _marked(mark):
+    for pid in marked(mark):
         with suppress(OSError):
             os.kill(pid, signal.SIGKILL)
             killed += 1
     return killed
 
 
-def _marked(mark: str) -> Iterator[int]:
+def marked(mark: str) -> Iterator[int]:
+    """Yield the number of every process but this one that has a mark in its environment."""
     wanted = f"{MARK}={mark}".encode()
     try:
         entries = list(os.scandir("/proc"))

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,6 +44,7 @@ from sqlalchemy.pool import StaticPool
 
 FORMAT: Final = 1  # of the tables
 LOCK: Final = 0x_ACC0_4D  # of PostgreSQL: who plays an event has it
+LOCK_MILLISECONDS: Final = 3000
 WORDS_MAX: Final = 2000  # characters of a reason that are kept
 
 _META = MetaData()
@@ -178,6 +180,11 @@ class Store:
         except (SQLAlchemyError, ArgumentError, ImportError) as error:
             raise StoreError(f"{url}: this database cannot be opened: {_reason(error)}") from error
 
+    @property
+    def mark(self) -> str:
+        """By what processes that belong to the event are known."""
+        return sha256(self.url.render_as_string(hide_password=False).encode()).hexdigest()[:16]
+
     def close(self) -> None:
         """Close it."""
         self._engine.dispose()
@@ -192,9 +199,13 @@ class Store:
         busy = StoreError(f"{self.url.render_as_string()}: this event is being played already, by another process")
         if self.url.get_backend_name() != "sqlite":
             with self._engine.connect() as connection:
-                if not connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": LOCK}).scalar():
-                    raise busy
+                try:  # a server needs a moment to notice that whoever had it was killed
+                    connection.execute(text(f"SET lock_timeout = {LOCK_MILLISECONDS}"))
+                    connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": LOCK})
+                except SQLAlchemyError:
+                    raise busy from None
                 yield
+                connection.invalidate()  # the lock goes with it
             return
         if not self.url.database or self.url.database == ":memory:":
             yield
