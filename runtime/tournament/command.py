@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from runtime.tournament.event import Event
     from runtime.tournament.store import Store
 
-Action = Literal["check", "run", "show", "again", "drop"]
+Action = Literal["check", "run", "show", "again", "drop", "export"]
+FormatName = Literal["csv", "json", "html", "text"]
 NEEDS_WHY: Final = ("again", "drop")
 
 
@@ -35,6 +36,10 @@ def tournament(
     *,
     why: Annotated[str | None, Parameter(help="The reason of a decision: it is kept with it.")] = None,
     accept: Annotated[str | None, Parameter(help="Go on though the event's file has changed; says why.")] = None,
+    output: Annotated[Path, Parameter(name=["--output", "-o"], help="Of export: the folder.")] = Path("export"),
+    format: Annotated[  # noqa: A002
+        list[FormatName], Parameter(help="Of export: csv, json, html or text; all if left out. May be given again.")
+    ] = [],  # noqa: B006 (cyclopts makes a new list)
     rounds: Annotated[bool, Parameter(help="Show each match too.")] = False,
     ratings: Annotated[bool, Parameter(help="Show ratings too.", negative="--no-ratings")] = True,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], help="Tell of no match as it ends.")] = False,
@@ -43,8 +48,8 @@ def tournament(
     """Hold an event between programs: a schedule, matches several at a time, a database, a table.
 
     check says all that is wrong with the event's file; run plays what is missing, from the beginning or on from where
-    it was stopped; show prints the table; drop takes a player out, again has a match played once more. Exit code 1 if
-    matches were given up, as the arena failed.
+    it was stopped; show prints the table; drop takes a player out, again has a match played once more; export writes
+    all of it, from the database alone. Exit code 1 if matches were given up, as the arena failed.
     """
     if find_spec("sqlalchemy") is None:
         raise CommandError("accord tournament needs the package sqlalchemy: pip install 'accord[tournament]'")
@@ -58,7 +63,9 @@ def tournament(
     if action == "check":
         put(f"no problems in {event}: {len(found.players)} players of {found.spec}, {found.format.kind}")
         return OK
-    return _with_store(action, found, arena, about, why=why, accept=accept, how=(rounds, ratings, quiet, json))
+    exported = (output, [*(format or ("csv", "json", "html", "text"))]) if action == "export" else None
+    how = (rounds, ratings, quiet, json)
+    return _with_store(action, found, arena, about, why=why, accept=accept, how=how, exported=exported)
 
 
 def _with_store(
@@ -70,7 +77,9 @@ def _with_store(
     why: str | None,
     accept: str | None,
     how: tuple[bool, bool, bool, bool],
+    exported: tuple[Path, list[str]] | None,
 ) -> int:
+    from runtime.tournament.exports import facts, write_exports
     from runtime.tournament.progress import progress_of
     from runtime.tournament.store import Store, StoreError, url_of
     from runtime.tournament.table import summary_lines
@@ -87,13 +96,19 @@ def _with_store(
                 if action == "drop" and about not in [player.name for player in event.players]:
                     raise CommandError(f"there is no player {about!r} in {event.file}")
                 store.decide(action, about, why or "")
-            progress = progress_of(event, store)
+            progress, values = progress_of(event, store), store.values()
         finally:
             store.close()
     except StoreError as error:
         raise CommandError(str(error), FAILED) from None
-    if json:
-        put_json(facts(progress, rated=ratings))
+    if exported is not None:
+        try:
+            for path in write_exports(progress, values, *exported, arena.files):
+                put(str(path))
+        except OSError as error:
+            raise CommandError(f"{error.filename}: {(error.strerror or '').lower()}") from None
+    elif json:
+        put_json(facts(progress, values, rated=ratings))
     elif action in ("run", "show"):
         for line in summary_lines(progress, rated=ratings, rounds=rounds):
             put(line)
@@ -189,39 +204,3 @@ def says_outcome(role: Any) -> bool:
         for _, choice in all_choices(role.machines["main"])
         for branch in all_branches(choice)
     )
-
-
-def facts(progress: Any, *, rated: bool) -> dict[str, Any]:
-    """Return an event for a program to read."""
-    names = [player.name for player in progress.event.players]
-    found = progress.ratings() if rated else []
-    return {
-        "event": progress.event.name,
-        "planned": len(progress.matches),
-        "played": len(progress.results),
-        "void": [match.id for match in progress.matches if progress.is_void(match)],
-        "standings": [
-            {
-                "rank": row.rank,
-                "player": names[row.player],
-                "points": row.points,
-                "ties": dict(zip(progress.event.ties, row.ties, strict=True)),
-                "played": row.played,
-                "faults": row.faults,
-                **({"elo": found[row.player].elo, "margin": found[row.player].margin} if rated else {}),
-            }
-            for row in progress.standings()
-        ],
-        "matches": [
-            {
-                "match": match.id,
-                "round": match.round,
-                "seats": match.seats,
-                "places": [
-                    {"player": one.player, "place": one.place, "fault": one.fault if one.at_fault else None}
-                    for one in progress.results.get(match.number, ())
-                ],
-            }
-            for match in progress.matches
-        ],
-    }

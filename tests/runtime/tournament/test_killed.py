@@ -54,7 +54,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], st
     folder = tmp_path_factory.mktemp("postgres")
     try:
         running = embedded.get_server(folder)
-    except subprocess.TimeoutExpired:  # it gives a busy machine ten seconds
+    except (subprocess.TimeoutExpired, OSError):  # it gives a busy machine ten seconds
         running = embedded.get_server(folder)
 
     def new() -> str:
@@ -67,7 +67,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], st
     running.cleanup()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.whole)])
 def database(request: pytest.FixtureRequest) -> Callable[[], str]:
     if request.param == "sqlite":
         return lambda: "small.db"
