@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 import yaml
@@ -24,6 +25,7 @@ from machines.problems import Place, Problems
 BYTES_MAX = 1 << 20  # 1 MiB; the longest shipped spec has 10 KiB.
 DEPTH_MAX = 64
 NODES_MAX = 20_000
+KEPT_MAX = 32  # trees of the last files, which are read again for what extends them, its hash, its missing rules
 MENDED_LETTERS_MAX = 200_000  # Letters of one file that are read a second time to put cut calls together.
 
 
@@ -69,13 +71,20 @@ def parse_yaml(text: str, file: str, problems: Problems) -> Node | None:
         problems.add(Place(file, 1, 1), "A109", f"the file is longer than {BYTES_MAX} bytes")
         return None
     if _FAST is not None and not _READ_APART.search(text):
-        found = Problems()
-        composer = _Composer(text, file, found, _FAST)
-        tree = composer.tree()
-        if tree is not None and not found and not composer.empty_in_braces:
+        tree = _faultless(text, file, _FAST)  # type: ignore[arg-type] # a class can be hashed
+        if tree is not None:
             return tree
     # What is wrong is told by one parser, the same where there is no other.
     return _Composer(text, file, problems, yaml.SafeLoader).tree()
+
+
+@lru_cache(maxsize=KEPT_MAX)
+def _faultless(text: str, file: str, loader: type[yaml.SafeLoader]) -> Node | None:
+    """Return the tree of a text without faults, else None. It is kept: variants of a spec lie over the same files."""
+    found = Problems()
+    composer = _Composer(text, file, found, loader)
+    tree = composer.tree()
+    return None if found or composer.empty_in_braces else tree
 
 
 # Some ten times as fast; PyYAML is not built with libyaml everywhere.

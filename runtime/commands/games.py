@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -15,8 +15,10 @@ from machines.model import Spec
 from machines.problems import Place, Problem
 from runtime.commands.exit_codes import CommandError
 from runtime.commands.reports import Report, ReportedProblem
-from runtime.simulation.campaign import SEEDS_MAX, run_campaign
-from runtime.simulation.snapshots import BaselineError, Change, Games, compared, kept, read, written
+from runtime.simulation import SEEDS_MAX
+
+if TYPE_CHECKING:  # a check without games need not wait for all that these import
+    from runtime.simulation.snapshots import Change, Games
 
 CHANGES_MAX = 20  # games that go another way, of one spec, that are told; nobody reads more of what has one cause
 LONGER_MAX = 1_000  # then a game may take hours
@@ -78,6 +80,9 @@ class Plan:
             return report
         if report.state == "wrong":
             return replace(report, notes=(*report.notes, "no games: they are played once nothing else is wrong"))
+        from runtime.simulation.campaign import run_campaign
+        from runtime.simulation.snapshots import BaselineError, compared, kept
+
         found = run_campaign(spec, rules, seeds, longer=self.longer)
         told = [ReportedProblem(trouble.problem(spec.place), messages=trouble.trace) for trouble in found.troubles]
         now = kept(spec.protocol, seeds, found.courses)
@@ -123,6 +128,8 @@ class Plan:
             return ""
         if not all_right:
             return f"{self.record} is not written: there are problems"
+        from runtime.simulation.snapshots import written
+
         try:
             self.record.write_text(written(self.played), encoding="utf-8")
         except OSError as error:
@@ -135,6 +142,8 @@ def _s(count: int) -> str:
 
 
 def _read(file: Path) -> dict[str, Games]:
+    from runtime.simulation.snapshots import BaselineError, read
+
     try:
         return read(file)
     except BaselineError as error:

@@ -40,7 +40,6 @@ from runtime.simulation.strategies import (
     hears_an_end,
 )
 
-SEEDS_MAX: Final = 100
 ENDLESS_MAX: Final = 3  # games without an end after which no more are played
 LATE: Final = 100  # the seat of who has no part in the sign-up
 

@@ -17,7 +17,8 @@ from typing import Final
 
 import msgspec
 
-from runtime.simulation.campaign import SEEDS_MAX, End, RunLog
+from runtime.simulation import SEEDS_MAX
+from runtime.simulation.campaign import End, RunLog
 
 KIND: Final = "games of Accord"
 VERSION: Final = 1
