@@ -25,4 +25,4 @@ class Wire:
     started_max: int = 256  # machines started and not ended, in one session
     parts_max: int = 4096  # of one message made of parts
     work_max: int = WORK_MAX  # elements that one event may go through
-    line_end: Literal["lf", "crlf"] = "lf"  # what is written; both are read
+    line_end: Literal["lf", "crlf"] = "lf"  # what is written; both are read, but within frames

@@ -389,7 +389,7 @@ class Session(Interpreter):
                             self._fault(holder, ".invalid", seat, refused)
                         return
             inner = False
-        known = next((shape.name for shape in self.program.heard[role] if shape.read(value) is not None), None)
+        known = violations.heard_as(self, role, value)
         reason = "unknown" if known is None else "unexpected"
         violations.misread(self, holder, seat, known, value)
         self.effects.append(Note("warning", f"{reason}: {known or self._why_not(holder, role, value)}", seat.number))

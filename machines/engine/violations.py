@@ -103,6 +103,14 @@ def unreadable(error: FrameError) -> str:
     return "too long" if isinstance(error, TooLongError) else "malformed"
 
 
+def heard_as(session: Interpreter, role: str, value: Any) -> str | None:
+    """Return the first message of a role that a value is, cut as that one is, or None."""
+    framed = session.extra.framed if session.extra is not None else None
+    frames = session.program.frames
+    like = (shape.name for shape in session.program.heard[role] if shape.read(value) is not None)
+    return next((name for name in like if not frames or frames.get(name) == framed), None)
+
+
 def misread(session: Interpreter, holder: CallFrame, seat: PeerState, known: str | None, value: Any) -> None:
     """Tell of a message that is none of those awaited: another one, one of a wrong type, or none at all."""
     awaited = [shape for _, shape, _ in holder.node.layer.readers.get(seat.role, ())]

@@ -10,6 +10,9 @@ r"""Frames made of parts: lines, counted bytes, lines up to a mark, repetitions;
 The value of a frame is that of its only part that has one, else the list of them. The same parts write it again: a
 count is what the part behind it has. What is no frame is a line, the text that stands on it.
 
+Line ends are exact within a frame: under ``line_end: crlf`` a bare line feed ends nothing there, so that two programs
+that read the same bytes cut them alike. A line that stands for itself, and the first of a frame, may end in either.
+
 A frame whose first part is a pattern is taken if the first line is like it. One that begins otherwise is taken
 whatever comes. Which frames there are is asked anew for each message, when its first bytes are looked at.
 """
@@ -71,13 +74,15 @@ def _matcher(pattern: tuple[str, ...]) -> Callable[[bytes], dict[str, int] | Non
 class PartsFramer:
     """Cuts lines and frames. The limits hold for a whole frame: bytes, and how many parts it has."""
 
-    __slots__ = ("_bad", "_buffer", "_bytes_max", "_counts", "_error", "_first", "_marks", "_matchers", "_parts_max",
-                 "_running", "_scanned", "_size", "_wire")  # fmt: skip
+    __slots__ = ("_bad", "_buffer", "_bytes_max", "_counts", "_end", "_error", "_first", "_marks", "_matchers",
+                 "_parts_max", "_running", "_scanned", "_size", "_whole", "_wire")  # fmt: skip
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self._bytes_max = wire.message_bytes_max
         self._parts_max = wire.parts_max
+        self._end = _LINE_ENDS[wire.line_end]
+        self._whole: CompositeFrame | None = None  # the frame that is read, if it began whatever came
         self._buffer = bytearray()
         self._scanned = 0  # no newline stands before it
         self._size = 0  # bytes taken of the present frame
@@ -138,13 +143,17 @@ class PartsFramer:
         return None
 
     def finish(self) -> bytes | None:
-        """Return a last line without its end; a frame that has begun is never whole."""
-        if self._first and self._buffer:
-            line = bytes(self._buffer)
-            self._buffer.clear()
-            self._scanned = 0
+        """Return a last line without its end, also as a frame that is one line; no other that has begun is whole."""
+        whole = None if self._first else self._whole
+        if not self._buffer or not (self._first or (whole is not None and len(whole) == 1 and _is_any_line(whole[0]))):
+            return None
+        line = bytes(self._buffer)
+        self._buffer.clear()
+        self._scanned = 0
+        if whole is None:
             return line
-        return None
+        self._running, self._first = None, True
+        return Cut(len(line), whole, self._text(line), self._bad)
 
     def wrap(self, payload: bytes) -> bytes:
         """Return the bytes of one line."""
@@ -153,13 +162,13 @@ class PartsFramer:
     # -- cutting -----------------------------------------------------------------------------------------------------
 
     def _message(self, frames: Sequence[CompositeFrame]) -> _Step:
-        whole = next((frame for frame in frames if not opens_with_pattern(frame)), None)
+        whole = self._whole = next((frame for frame in frames if not opens_with_pattern(frame)), None)
         if whole is not None:
             self._first = False
             value = yield from self._parts(whole, {})
             return Cut(self._size, whole, value, self._bad)
         while True:
-            line = yield from self._line()
+            line = yield from self._line(b"\n")
             if line:
                 break
             self._size = 0  # an empty line between messages is nothing
@@ -188,9 +197,9 @@ class PartsFramer:
                 raise TooLongError(f"a message has more than {self._parts_max} parts")
             match part:
                 case FrameLine(None):
-                    found.append(self._text((yield from self._line())))
+                    found.append(self._line_text((yield from self._line(self._end))))
                 case FrameLine():
-                    line = yield from self._line()
+                    line = yield from self._line(self._end)
                     counted = self._match(part, line)
                     if counted is None:
                         raise FrameError(f"a line like {written(part)} is wanted, not {line[:40]!r}")
@@ -206,16 +215,22 @@ class PartsFramer:
                     found.append(items)
         return found[0] if len(found) == 1 else found
 
-    def _line(self) -> _Step:
+    def _line(self, end: bytes) -> _Step:
+        """Take a line up to its end; a bare line feed lets a carriage return before it be part of the end."""
         while True:
-            newline = self._buffer.find(b"\n", self._scanned)
-            if newline >= 0:
-                line = bytes(self._buffer[:newline])
-                self._took(newline + 1)
-                return line[:-1] if line.endswith(b"\r") else line
-            self._scanned = len(self._buffer)
-            self._check(self._scanned)
+            found = self._buffer.find(end, self._scanned)
+            if found >= 0:
+                line = bytes(self._buffer[:found])
+                self._took(found + len(end))
+                return line[:-1] if line.endswith(b"\r") and end == b"\n" else line
+            self._check(len(self._buffer))
+            self._scanned = max(0, len(self._buffer) - len(end) + 1)  # the last byte may begin an end
             yield
+
+    def _line_text(self, line: bytes) -> str:
+        if b"\n" in line:
+            self._bad = "a line feed within a line, where lines end in carriage return and line feed"
+        return self._text(line)
 
     def _bytes(self, size: int) -> _Step:
         self._check(size)
@@ -226,16 +241,21 @@ class PartsFramer:
         return found
 
     def _until(self, mark: bytes) -> _Step:
+        end = self._end
         if mark not in self._marks:
-            self._marks[mark] = re.compile(rb"^" + re.escape(mark) + rb"\r?\n", re.MULTILINE)
+            ends = rb"\r\n" if end == b"\r\n" else rb"\r?\n"
+            self._marks[mark] = re.compile(rb"(?:\A|(?<=" + end + rb"))" + re.escape(mark) + ends)
         while (found := self._marks[mark].search(self._buffer, self._scanned)) is None:
             self._check(len(self._buffer))
-            self._scanned = self._buffer.rfind(b"\n") + 1  # where the line begins that is not whole
+            # Where the line begins that is not whole.
+            self._scanned = self._buffer.rfind(end) + len(end) if end in self._buffer else 0
             yield
-        content = bytes(self._buffer[: found.start()]).replace(b"\r\n", b"\n").removesuffix(b"\n")
+        content = bytes(self._buffer[: found.start()])
         self._took(found.end())
-        stuffed = b"\n" + mark
-        return self._text(content.removeprefix(mark).replace(stuffed, b"\n"))
+        if end == b"\n":
+            content = content.replace(b"\r\n", end)
+        content = content.removesuffix(end).removeprefix(mark).replace(end + mark, end)
+        return self._text(content.replace(end, b"\n"))
 
     def _took(self, size: int) -> None:
         self._check(size)
@@ -253,6 +273,10 @@ class PartsFramer:
         except UnicodeDecodeError as error:
             self._bad = f"not UTF-8: {error.reason}"
             return ""
+
+
+def _is_any_line(part: FramePart) -> bool:
+    return isinstance(part, FrameLine) and part.pattern is None
 
 
 def written(part: FrameLine) -> str:

@@ -62,7 +62,7 @@ def test_content_is_stuffed_and_unstuffed(content: str, data: st.DataObject) -> 
 
 def test_content_as_the_rfc_has_it() -> None:
     assert packer(MAIL, WIRE)("a\n.b\n..\n.") == b"a\r\n..b\r\n...\r\n..\r\n.\r\n"
-    assert cut(b"a\r\n..b\r\n...\n..\r\n.\r\n", MAIL, []) == ["a\n.b\n..\n."]
+    assert cut(b"a\r\n..b\r\n...\r\n..\r\n.\r\n", MAIL, []) == ["a\n.b\n..\n."]
     assert cut(b".\r\n", MAIL, []) == [""]
 
 
@@ -70,7 +70,7 @@ def test_content_as_the_rfc_has_it() -> None:
     ("stream", "frame", "values"),
     [
         (b"*0\r\n", ARRAY, [[]]),
-        (b"*1\n$0\n\n", ARRAY, [[""]]),
+        (b"*1\n$0\r\n\r\n", ARRAY, [[""]]),
         (b"\r\n\r\n$2\r\nab\r\n", BULK, ["ab"]),
         (b"$-1\r\n", BULK, ["$-1"]),
         (b"$x\r\n$01\r\n", BULK, ["$x", "$01"]),
@@ -149,3 +149,84 @@ def test_a_line_holds_no_line_end_and_fixed_bytes_are_so_many() -> None:
         with pytest.raises(Mismatch):
             packer(PAIR, WIRE)(wrong)
     assert packer(PAIR, WIRE)(["a", "abc"]) == b"a\r\nabc\r\n"
+
+
+# -- line ends -------------------------------------------------------------------------------------------------------
+
+LINE: CompositeFrame = (FrameLine(None, HERE),)
+LF = Wire(framing="text", message_bytes_max=2000, parts_max=60)
+
+
+@pytest.mark.parametrize("ending", [b"\n.\n", b"\n.\r\n", b"\r\n.\n", b"\r.\r", b"\r\n.\r"])
+def test_with_crlf_no_other_line_end_ends_content_wherever_it_is_cut(ending: bytes) -> None:
+    stream = b"first" + ending + b"MAIL\r\nsecond\r\n.\r\n"
+
+    for cuts in ([], list(range(len(stream)))):
+        values = cut(stream, MAIL, cuts)
+        assert len(values) == 1
+        assert values[0].startswith("first")
+        assert values[0].endswith("MAIL\nsecond")
+
+
+def test_with_lf_both_line_ends_end_content() -> None:
+    for ending in (b"\n.\n", b"\r\n.\r\n", b"\n.\r\n"):
+        assert cut(b"..a\nb" + ending, MAIL, [], LF) == [".a\nb"]
+
+
+@given(st.lists(st.sampled_from([b"\n", b"\r", b".", b"a", b"\r\n"]), max_size=14).map(b"".join), st.data())
+def test_content_with_any_line_ends_is_cut_the_same_wherever_the_bytes_are_cut(raw: bytes, data: st.DataObject) -> None:
+    stream = raw + b"\r\n.\r\n"
+    cuts = data.draw(st.lists(st.integers(0, len(stream)), max_size=6))
+    framers = []
+    for pieces in ([], sorted(cuts)):
+        framer, at, found = PartsFramer(WIRE), 0, []
+        for end in [*pieces, len(stream)]:
+            framer.feed(stream[at:end])
+            at = max(at, end)
+            while (message := framer.next([MAIL])) is not None:
+                found.append(message.value)  # type: ignore[attr-defined]
+        framers.append(found)
+
+    assert framers[0] == framers[1]
+    assert len(framers[0]) == stream.split(b"\r\n").count(b".")
+
+
+def test_a_line_feed_within_a_line_of_a_frame_costs_that_message_only() -> None:
+    stream = b"na\nme\r\nabc\r\nname\r\nabc\r\n"
+    for step in (1, len(stream)):
+        framer = PartsFramer(WIRE)
+        found = []
+        for at in range(0, len(stream), step):
+            framer.feed(stream[at : at + step])
+            while (message := framer.next([PAIR])) is not None:
+                found.append(message)
+        first, second = found
+        with pytest.raises(Malformed, match="a line feed within a line"):
+            Codec(WIRE, {"A": PAIR}).decode(first)
+        assert Codec(WIRE, {"A": PAIR}).decode(second) == ["name", "abc"]
+
+
+@pytest.mark.parametrize("wire", [WIRE, LF])
+def test_of_a_file_of_lines_the_last_is_read_without_its_end_and_none_that_is_empty_is_lost(wire: Wire) -> None:
+    framer = PartsFramer(wire)
+    framer.feed(b"a\r\n\r\nno end")
+    found = []
+    while (message := framer.next([LINE])) is not None:
+        found.append(message.value)  # type: ignore[attr-defined]
+
+    last = framer.finish()
+
+    assert found == ["a", ""]
+    assert isinstance(last, Cut)
+    assert last.value == "no end"
+    assert not framer.partial
+    assert framer.finish() is None
+
+
+def test_a_frame_of_more_than_a_line_is_not_whole_without_its_end() -> None:
+    for frame, stream in ((PAIR, b"name\r\nab"), (PAIR, b"na"), (MAIL, b"a\r\n.")):
+        framer = PartsFramer(WIRE)
+        framer.feed(stream)
+        assert framer.next([frame]) is None
+        assert framer.finish() is None
+        assert framer.partial

@@ -160,6 +160,15 @@ def test_the_state_chooses_how_bytes_are_cut() -> None:
     assert any("more than 6 parts" in note for note in run.notes)
 
 
+def test_what_fits_no_frame_is_unknown_and_a_message_of_that_frame_that_nobody_awaits_is_unexpected() -> None:
+    text = TALK.replace("          WORDS: {send: \"SAID(join(words, '+'))\", then: stay}\n", "")
+    for bytes_, reason in ((b"-WRONG x\r\n", "unknown"), (b"*1\r\n", "unknown"), (b"*1\r\na\r\n", "unknown")):
+        run = start(text, "server")
+        run.write(0, bytes_)
+        first = next(effect.data for effect in run.effects if isinstance(effect, Send))
+        assert first == f"no {reason}\r\n".encode()
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [

@@ -74,7 +74,8 @@ async def test_smtplib_delivers_mail(stock: bool) -> None:
         with smtplib.SMTP("127.0.0.1", port, timeout=10) as client:
             said: list[Any] = [client.ehlo("me.example")]
             for body in BODIES:
-                said.append(client.sendmail("ann@example", ["bob@example", "cal@example"], body.encode()))
+                mail = body.replace("\n", "\r\n").encode()  # it sends bytes as they are
+                said.append(client.sendmail("ann@example", ["bob@example", "cal@example"], mail))
             return said
 
     async with serving("smtp", stock) as (port, endings):
