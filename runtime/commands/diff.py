@@ -11,7 +11,7 @@ from machines.checks.checker import check as problems_of
 from machines.loader import load, rules_modules
 from machines.model import Spec
 from machines.problems import SpecError
-from machines.verification.abstract.role_info import is_renamed
+from machines.verification.abstract.alike import is_renamed
 from machines.verification.compatibility import compare, mixed
 from machines.verification.contracts import ContractError, contracts_for
 from machines.verification.counterexamples.replay import confirmed

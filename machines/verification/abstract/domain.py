@@ -24,6 +24,7 @@ NUMBER_MAX = 12  # a counter beyond is some number: so that a count without end 
 ELEMENTS_MAX = 64  # of a list with all that is within: a larger one is some list, with the peers in it
 DEPTH_MAX = 4  # of lists within lists: what is put into itself again and again is soon some list, too
 LIST_MAX = 2  # values without peers of which a list is told apart from a longer one: for the same reason
+SOMETHING: Final = "something"  # the head of a term of a value that is not null
 Seats = tuple[int, ...]  # in the order in which they came to be there: what is made of them keeps it
 NOBODY: Final[Seats] = ()
 UNMARKED: Final[frozenset[int]] = frozenset()

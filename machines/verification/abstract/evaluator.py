@@ -16,6 +16,7 @@ from machines.verification.abstract.domain import (
     FALSE,
     NOBODY,
     NUMBER_MAX,
+    SOMETHING,
     TRUE,
     UNSET,
     AbstractError,
@@ -51,12 +52,20 @@ class AbstractEvaluator:
         self.oracle = oracle
         self.contracts = contracts
         self.gone = gone
+        self.field_of: Callable[[int, str], Value] | None = None  # what a sign-up gave a peer, UNSET if that is open
         self.facts: dict[Any, Value] = {}
         self.fresh = 0
         self.guessed = False  # whether a condition was asked of the oracle since this was last set
         self.used: set[str] = set()  # the contracts it rests on
 
     # -- values ------------------------------------------------------------------------------------------------------
+
+    def lasting(self, value: Value) -> Value:
+        """Return what is known of a value for longer than a step, UNSET if nothing is: a text, a small number, …"""
+        value = self.known(value)
+        if type(value) is Unknown:
+            return OtherThan((None,)) if isinstance(value.term, tuple) and value.term[0] == SOMETHING else UNSET
+        return value if value is None or isinstance(value, Flag | str | int) else UNSET
 
     def known(self, value: Value) -> Value:
         """Return a value with what has become known of it."""
@@ -97,7 +106,16 @@ class AbstractEvaluator:
         of = self._open(of)
         kind = type(of)
         if kind is PeerRef:
-            return self.known(Unknown(("field", of, name)))
+            found = Unknown(("field", of, name))
+            if self.field_of is not None and found.term not in self.facts:
+                given = self.field_of(of.seat, name)
+                if type(given) is OtherThan:
+                    is_null = self.same(found, None)
+                    if type(is_null) is Unknown:
+                        self.facts[is_null.term] = FALSE
+                elif given is not UNSET:
+                    return given
+            return self.known(found)
         if kind is Fields:
             found = of.get(name)
             if found is UNSET:
@@ -172,7 +190,7 @@ class AbstractEvaluator:
         """Return whether two values are equal, as far as that is known."""
         if is_known(left) and is_known(right):
             return flag(left == right and type(left) is type(right))
-        if kind_differs(left, right):
+        if kind_differs(left, right) or ((left is None or right is None) and SOMETHING in (_head(left), _head(right))):
             return FALSE
         if type(left) is type(right) is tuple and len(left) != len(right):
             return FALSE
@@ -407,6 +425,10 @@ class _Open(tuple[Any, ...]):
     @property
     def term(self) -> Any:
         return self[0]
+
+
+def _head(value: Value) -> Any:
+    return value.term[0] if type(value) is Unknown and isinstance(value.term, tuple) else None
 
 
 def _term(value: Value) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from machines.analysis.reachable_calls import DOOR
 from machines.model import Branch
+from machines.verification.abstract.alike import Alike
 from machines.verification.abstract.domain import (
     AbstractError,
     ChoiceSequence,
@@ -21,7 +22,7 @@ from machines.verification.abstract.domain import (
     seats_in,
 )
 from machines.verification.abstract.inputs import AbstractInterpreter
-from machines.verification.abstract.role_info import Alike, RoleOutline
+from machines.verification.abstract.role_info import RoleOutline
 from machines.verification.abstract.state import (
     ABSENT,
     DROPPED,

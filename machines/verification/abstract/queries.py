@@ -9,8 +9,10 @@ from typing import Any
 
 from machines.analysis.call_graph import kind
 from machines.model import Branch, Early, Expression
+from machines.verification.abstract.alike import Alike
 from machines.verification.abstract.domain import (
     FALSE,
+    SOMETHING,
     TRUE,
     UNSET,
     AbstractError,
@@ -22,7 +24,8 @@ from machines.verification.abstract.domain import (
     Value,
 )
 from machines.verification.abstract.evaluator import AbstractEvaluator
-from machines.verification.abstract.role_info import Alike, RoleOutline
+from machines.verification.abstract.role_info import PEERS, RoleOutline
+from machines.verification.abstract.seated import field_of
 from machines.verification.abstract.state import (
     ABSENT,
     OPEN,
@@ -48,6 +51,8 @@ class StateQueries:
         self.alike = alike
         self.oracle = oracle
         self.reckoner = AbstractEvaluator(oracle, outline.contracts, self._gone)
+        if outline.asked_of_peers:
+            self.reckoner.field_of = self._field_of
         self.out: list[Sent | Closed] = []
         self.hits: list[Observation] = []
         self.taken: list[Branch] = []
@@ -163,6 +168,7 @@ class StateQueries:
             for call in list(_below(self.root)):
                 call.parent = None
         self.reckoner.gone = _nobody
+        self.reckoner.field_of = None
 
     def questions(self) -> Iterator[tuple[int, str]]:
         """Yield each answer that the player may give: (call, message)."""
@@ -356,9 +362,13 @@ class StateQueries:
     def _any(self, values: tuple[Value, ...]) -> Value:
         return values[self.oracle.choose(len(values))]
 
-    def _some(self) -> Unknown:
+    def _some(self, *, null: bool = True) -> Unknown:
+        """Return some value; one that may not be ``null`` is known not to be, until the step is over."""
         self.fresh += 1
-        return Unknown(("new", self.fresh))
+        return Unknown(("new" if null else SOMETHING, self.fresh))
+
+    def _field_of(self, seat: int, name: str) -> Value:
+        return UNSET if self.root is None else field_of(self.root.env[self.root.outline.index[PEERS]], seat, name)
 
     def _value(self, expression: Expression, call: AbstractCall) -> Value:
         return self.reckoner.value(expression, self._looker(call))

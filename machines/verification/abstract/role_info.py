@@ -10,25 +10,25 @@ from collections.abc import Iterable, Iterator, Mapping
 from machines.analysis.call_graph import CallGraph, all_branches, all_steps, kind
 from machines.analysis.reachable_calls import Asking
 from machines.analysis.scopes import frame_names
-from machines.expressions.unparse import names
-from machines.messages.bodies import MessageCodec, compile_message
-from machines.messages.overlap import fits_within, narrower, overlap
-from machines.messages.shapes import NO_MATCH
+from machines.expressions.unparse import names, walk
 from machines.model import (
+    Attribute,
     Binary,
     Branch,
     Call,
     Choice,
     Constant,
     Drop,
+    Enumeration,
     Expression,
     Goto,
     Handlers,
+    Interval,
     Let,
     Machine,
-    Message,
     Name,
     Named,
+    Pattern,
     Return,
     Role,
     Scalar,
@@ -39,10 +39,11 @@ from machines.model import (
     Type,
     Unary,
 )
-from machines.verification.abstract.domain import FALSE, NUMBER_MAX, TRUE, Flag, OtherThan, Value, lifted
+from machines.verification.abstract.domain import FALSE, TRUE, Flag, OtherThan, Value, lifted
 from machines.verification.contracts import Contract
 
 TRACKED_MAX = 4  # of one field: so many values are told apart where conditions ask for them
+PEERS = ".peers"  # a name of main: who was seated, each with the fields of its sign-up that conditions ask for
 Names = frozenset[str]
 _NONE: Names = frozenset()
 _OF_EVENT: dict[str, Names] = {
@@ -57,7 +58,7 @@ _OF_EVENT: dict[str, Names] = {
 class MachineOutline:
     """One machine: its names, and for each state those that are still read while it rests there."""
 
-    def __init__(self, machine: Machine, spec: Spec, around: Names = _NONE) -> None:
+    def __init__(self, machine: Machine, spec: Spec, around: Names = _NONE, *, seats: bool = False) -> None:
         self.machine = machine
         self.around = around  # the live values of machines around it: what they are is kept there
         self.live = frozenset(binding.target for binding in machine.live)
@@ -69,6 +70,8 @@ class MachineOutline:
         for name in ("result", "peer", "reason"):
             if name not in listed:
                 listed.append(name)
+        if seats:
+            listed.append(PEERS)
         self.names = tuple(listed)
         self.index = {name: at for at, name in enumerate(self.names)}
         live = _Liveness(machine, spec)
@@ -78,9 +81,8 @@ class MachineOutline:
 
     def _flags(self, found: Mapping[str, Names]) -> dict[str, tuple[bool, ...]]:
         # Of live values it is others who read and write them.
-        return {
-            state: tuple(name in names or name in self.live for name in self.names) for state, names in found.items()
-        }
+        always = self.live | {PEERS}
+        return {state: tuple(name in names or name in always for name in self.names) for state, names in found.items()}
 
 
 class RoleOutline:
@@ -100,8 +102,12 @@ class RoleOutline:
         around: Mapping[str, Names] = {}
         if any(machine.live for machine in self.role.machines.values()):
             around = CallGraph(spec, self.role).live_somewhere
+        self.asked_of_peers = fields_asked_of_peers(self.role)
         self.machines = {
-            name: MachineOutline(machine, spec, around.get(name, _NONE)) for name, machine in self.role.machines.items()
+            name: MachineOutline(
+                machine, spec, around.get(name, _NONE), seats=name == "main" and bool(self.asked_of_peers)
+            )
+            for name, machine in self.role.machines.items()
         }
         self.tracked = tracked_fields(spec)
         self.idle = idle_arguments(self.role, spec, self.tracked)
@@ -112,6 +118,33 @@ class RoleOutline:
     def senders(self, seat: int) -> tuple[str, ...]:
         """Return the roles that a seat may have: the one we connected to, or any that connects to us."""
         return (self.connects[seat],) if seat < len(self.connects) else self.callers
+
+
+def fields_asked_of_peers(role: Role) -> Names:
+    """Return the fields that conditions of a role ask for, of whatever value; none if it seats nobody."""
+    if all(state.accept is None for machine in role.machines.values() for state in machine.states.values()):
+        return _NONE
+    return frozenset(
+        part.name
+        for machine in role.machines.values()
+        for condition in _conditions(machine)
+        for part in walk(condition)
+        if isinstance(part, Attribute)
+    )
+
+
+def is_never_null(type_: Type, spec: Spec) -> bool:
+    """Whether a value of a type is surely not null; False where that is not plain to see."""
+    match type_:
+        case Scalar(kind):
+            return kind not in ("null", "any")
+        case Interval() | Pattern():
+            return True
+        case Enumeration(values):
+            return None not in values
+        case Named(name) if name in spec.types:
+            return is_never_null(spec.types[name].type, spec)
+    return False
 
 
 def tracked_fields(spec: Spec) -> dict[str, dict[str, tuple[Value, ...]]]:
@@ -342,89 +375,3 @@ def _read(expression: Expression | None) -> Names:
 
 def _reads(expressions: Iterable[Expression]) -> Names:
     return _NONE.union(*map(_read, expressions))
-
-
-# -- messages that look alike ----------------------------------------------------------------------------------------
-
-
-class Alike:
-    """Which messages of one spec may be read as which of another, or of the same; computed when first asked."""
-
-    def __init__(self, written: Spec, read: Spec) -> None:
-        self._written = written
-        self._read = read
-        self._same = written is read
-        self._shapes: dict[tuple[bool, str], MessageCodec] = {}
-        self._known: dict[tuple[str, str], bool] = {}
-        self._always: dict[tuple[str, str], bool] = {}
-        self._renamed: dict[tuple[str, str], bool] = {}
-
-    def may_be(self, written: str, read: str) -> bool:
-        """Whether something written as one message may be read as the other."""
-        if self._same and written == read:
-            return True
-        key = (written, read)
-        if key not in self._known:
-            one = self._shape(self._written, written, of_writer=True)
-            other = self._shape(self._read, read, of_writer=False)
-            self._known[key] = (
-                one is not None
-                and other is not None
-                and self._written.frames.get(written) == self._read.frames.get(read)
-                and (found := overlap(one.shapes[0], other)) is not None
-                and found.certain
-                # If only a few special values fit, a peer that keeps to the protocol means the other message by them.
-                and (written == read or not narrower(other, one.shapes[0]))
-            )
-        return self._known[key]
-
-    def is_renamed(self, written: str, read: str) -> bool:
-        """Whether one version has a message under another name: who sends it, and all that may be sent, is the same."""
-        if self._same or written in self._read.messages or read in self._written.messages:
-            return False
-        if written not in self._written.messages or read not in self._read.messages:
-            return False
-        if (written, read) not in self._renamed:
-            self._renamed[written, read] = is_renamed(self._written, written, self._read, read)
-        return self._renamed[written, read]
-
-    def must_be(self, written: str, read: str) -> bool:
-        """Whether everything that is written as one message may be read as the other."""
-        key = (written, read)
-        if key not in self._always:
-            one = self._shape(self._written, written, of_writer=True)
-            other = self._shape(self._read, read, of_writer=False)
-            self._always[key] = (
-                one is not None
-                and other is not None
-                and _takes(other, one.shapes[0].example())  # soon known, and mostly enough
-                and self.may_be(written, read)
-                and fits_within(one, other)
-            )
-        return self._always[key]
-
-    def _shape(self, spec: Spec, name: str, *, of_writer: bool) -> MessageCodec | None:
-        message: Message | None = spec.messages.get(name)
-        if message is None:
-            return None
-        if (of_writer, name) not in self._shapes:
-            self._shapes[of_writer, name] = compile_message(message, spec.types)
-        return self._shapes[of_writer, name]
-
-
-def _takes(shape: MessageCodec, value: object) -> bool:
-    return any(one.take(value) is not NO_MATCH for one in shape.shapes)
-
-
-def is_renamed(old: Spec, name: str, new: Spec, other: str) -> bool:
-    """Whether a message of one version is, on the wire, one of another version that has another name."""
-    before, after = old.messages[name], new.messages[other]
-    if (before.senders, before.urgent) != (after.senders, after.urgent):
-        return False
-    if old.frames.get(name) != new.frames.get(other):
-        return False
-    one, another = compile_message(before, old.types), compile_message(after, new.types)
-    return fits_within(one, another) and fits_within(another, one)
-
-
-__all__ = ["NUMBER_MAX", "Alike", "MachineOutline", "RoleOutline", "is_renamed", "tracked_fields"]

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from machines.analysis.call_graph import kind
 from machines.model import Call, Choice, Drop, Expression, Goto, Let, Return, Send, Step
+from machines.verification.abstract.departures import Departures
 from machines.verification.abstract.domain import (
     FALSE,
     NUMBER_MAX,
     UNSET,
     AbstractError,
+    Fields,
     Flag,
     Infeasible,
     OtherThan,
@@ -20,18 +22,16 @@ from machines.verification.abstract.domain import (
     Unknown,
     Value,
 )
-from machines.verification.abstract.queries import StateQueries
+from machines.verification.abstract.role_info import is_never_null
 from machines.verification.abstract.state import (
     DROPPED,
     DROPPED_TOLD,
     MARKED,
-    OPEN,
     SILENT,
     SILENT_MAX,
     SILENT_SEEN,
     TOLD,
     AbstractCall,
-    Closed,
     Layer,
     Sent,
     SilentCycle,
@@ -39,7 +39,7 @@ from machines.verification.abstract.state import (
 )
 
 
-class StateTransitions(StateQueries):
+class StateTransitions(Departures):
     """A role in the middle of a step."""
 
     # -- branches ------------------------------------------------------------------------------------------------------
@@ -55,7 +55,10 @@ class StateTransitions(StateQueries):
         if token is not None:
             known = dict(token[1])
             for field in self.outline.spec.messages[event].fields:
-                call.env[index[field.name]] = known.get(field.name) if field.name in known else self._some()
+                if field.name in known:
+                    call.env[index[field.name]] = known[field.name]
+                else:
+                    call.env[index[field.name]] = self._some(null=not is_never_null(field.type, self.outline.spec))
         parameters = call.outline.machine.parameters
         if (seat is not None or reason is not None) and "peer" not in parameters:
             call.env[index["peer"]] = PeerRef(seat) if seat is not None else None
@@ -112,6 +115,8 @@ class StateTransitions(StateQueries):
                     for binding, value in zip(bindings, values, strict=True):
                         if binding.field is None:
                             self._bind(call, binding.target, value)
+                        else:
+                            self._know_of(call.look(binding.target), {binding.field: value})
                 case Send(receivers, messages):
                     if receivers is not None:
                         to = self.reckoner.receivers(self._value(receivers, call))
@@ -158,66 +163,6 @@ class StateTransitions(StateQueries):
                 value = tracked[field.name][-1]
             found.append((field.name, value))
         return (message.path, tuple(found))
-
-    # -- leaving -------------------------------------------------------------------------------------------------------
-
-    def _drop(self, seat: int, why: str) -> None:
-        if self.seats[seat] in (DROPPED, DROPPED_TOLD):
-            return
-        told = self.seats[seat] == TOLD
-        self.seats[seat] = DROPPED_TOLD if told else DROPPED
-        self.out.append(Closed(seat, why))
-        holder = self._holder(seat)
-        if holder is not None and not told:
-            self._tell_closed(holder, seat)
-
-    def _tell_closed(self, call: AbstractCall, seat: int) -> None:
-        """Let a call hear that a peer is gone; who drops it and goes on to await it hears so once."""
-        if (call, "closed", seat, "closed") not in self.pending:
-            self.pending.append((call, "closed", seat, "closed"))
-
-    def _leave(self, call: AbstractCall) -> None:
-        call.hears = ()
-        call.asked = False
-        call.told_empty = False
-        if call.fired:
-            call.fired = tuple(one for one in call.fired if one.startswith("always:"))
-        call.loop = None
-        if call.child is not None:
-            child, call.child = call.child, None
-            self._abandon(child)
-        if call.sign_ups is not None:
-            sign_ups, call.sign_ups = call.sign_ups, None
-            accept = call.model.accept
-            assert accept is not None, "only an accept has sign-ups"
-            call.parked = {**(call.parked or {}), **sign_ups}
-            call.parked_for = accept.name
-
-    def _abandon(self, call: AbstractCall) -> None:
-        for child in list(call.children()):
-            self._abandon(child)
-        call.child = None
-        self._close_pending({**(call.parked or {}), **(call.sign_ups or {})})
-        call.sign_ups = call.parked = None
-        call.alive = False
-        call.hears = ()
-        call.asked = False
-
-    def _close_pending(self, pending: dict[int, AbstractCall]) -> None:
-        for seat, child in pending.items():
-            if child.alive:
-                self._abandon(child)
-            self._drop(seat, "door")
-
-    def _end(self, failed: str) -> None:
-        if self.over is None:
-            self.over = failed
-            for seat, status in enumerate(self.seats):
-                if status in (OPEN, MARKED):
-                    self.seats[seat] = DROPPED_TOLD
-                    self.out.append(Closed(seat, "failed" if failed else "over"))
-            self.work.clear()
-            self.pending.clear()
 
     def _look_round(self, *, at_once: bool = False) -> None:
         """Raise Round if the step has come back to where it was: then it would go on so without end."""
@@ -434,6 +379,8 @@ class StateTransitions(StateQueries):
             return
         index = call.outline.index
         call.env[index["peer"]] = PeerRef(seat)
+        if type(child.result) is Fields:
+            self._know_of(PeerRef(seat), dict(child.result.items))
         before = call.state
         seated = call.model.answers.seated
         if seated is not None:

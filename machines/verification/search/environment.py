@@ -21,6 +21,7 @@ from typing import Any
 
 from machines.verification.abstract.domain import UNSET, Fields, PeerRef, Unknown, Value, seats_in
 from machines.verification.abstract.process import BoundExceeded, Input, Process, Successor
+from machines.verification.abstract.role_info import PEERS
 from machines.verification.abstract.state import Closed, Outcome, Sent
 from machines.verification.error_states import ErrorDetector
 from machines.verification.search.state_space import StateSpace
@@ -180,6 +181,9 @@ class EnvironmentAbstraction:
             raise _Entangled
         if any(at not in self.carried and seats_in(value) for at, value in enumerate(env)):
             raise _Entangled
+        peers = part.outline.machines[machine].index.get(PEERS)
+        if peers is not None and env[peers] is not UNSET and env[peers]:
+            raise _Entangled  # what is known of clients is no list of them
         values = tuple([UNSET if at in self.carried else value for at, value in enumerate(env)])
         common = (machine, state, values, asked, told_empty, fired, sign_ups, parked, parked_for, whose)
         lists = [env[at] for at in sorted(self.carried)]

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from machines.model import Spec
+from machines.verification.abstract.alike import Alike
 from machines.verification.abstract.process import Process
-from machines.verification.abstract.role_info import Alike, RoleOutline
+from machines.verification.abstract.role_info import RoleOutline
 from machines.verification.budget import Budget
 from machines.verification.contracts import Contract
 

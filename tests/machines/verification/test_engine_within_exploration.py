@@ -173,7 +173,7 @@ def test_a_rule_that_differs_is_noticed(change: str, monkeypatch: pytest.MonkeyP
 
 
 def test_a_guess_that_is_not_made_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(AbstractInterpreter, "_some", lambda walk: None)  # what a message carries is nothing
+    monkeypatch.setattr(AbstractInterpreter, "_some", lambda walk, **_: None)  # what a message carries is nothing
 
     with pytest.raises(MissedError):
         _follow_all()

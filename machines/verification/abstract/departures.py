@@ -1,0 +1,82 @@
+"""What becomes of peers and calls: what is known of who is seated, connections closed, states left, calls given up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from machines.verification.abstract.domain import Value
+from machines.verification.abstract.queries import StateQueries
+from machines.verification.abstract.role_info import PEERS
+from machines.verification.abstract.seated import with_fields
+from machines.verification.abstract.state import DROPPED, DROPPED_TOLD, MARKED, OPEN, TOLD, AbstractCall, Closed
+
+
+class Departures(StateQueries):
+    """A role that seats peers, and lets go of them and of calls."""
+
+    def _know_of(self, peer: Value, fields: Mapping[str, Value]) -> None:
+        """Remember the fields of a peer that conditions ask for, as far as they are known."""
+        asked = self.outline.asked_of_peers & fields.keys()
+        if asked and self.root is not None:
+            at = self.root.outline.index[PEERS]
+            self.root.env[at] = with_fields(
+                self.root.env[at], peer, {name: self.reckoner.lasting(fields[name]) for name in asked}
+            )
+
+    def _drop(self, seat: int, why: str) -> None:
+        if self.seats[seat] in (DROPPED, DROPPED_TOLD):
+            return
+        told = self.seats[seat] == TOLD
+        self.seats[seat] = DROPPED_TOLD if told else DROPPED
+        self.out.append(Closed(seat, why))
+        holder = self._holder(seat)
+        if holder is not None and not told:
+            self._tell_closed(holder, seat)
+
+    def _tell_closed(self, call: AbstractCall, seat: int) -> None:
+        """Let a call hear that a peer is gone; who drops it and goes on to await it hears so once."""
+        if (call, "closed", seat, "closed") not in self.pending:
+            self.pending.append((call, "closed", seat, "closed"))
+
+    def _leave(self, call: AbstractCall) -> None:
+        call.hears = ()
+        call.asked = False
+        call.told_empty = False
+        if call.fired:
+            call.fired = tuple(one for one in call.fired if one.startswith("always:"))
+        call.loop = None
+        if call.child is not None:
+            child, call.child = call.child, None
+            self._abandon(child)
+        if call.sign_ups is not None:
+            sign_ups, call.sign_ups = call.sign_ups, None
+            accept = call.model.accept
+            assert accept is not None, "only an accept has sign-ups"
+            call.parked = {**(call.parked or {}), **sign_ups}
+            call.parked_for = accept.name
+
+    def _abandon(self, call: AbstractCall) -> None:
+        for child in list(call.children()):
+            self._abandon(child)
+        call.child = None
+        self._close_pending({**(call.parked or {}), **(call.sign_ups or {})})
+        call.sign_ups = call.parked = None
+        call.alive = False
+        call.hears = ()
+        call.asked = False
+
+    def _close_pending(self, pending: dict[int, AbstractCall]) -> None:
+        for seat, child in pending.items():
+            if child.alive:
+                self._abandon(child)
+            self._drop(seat, "door")
+
+    def _end(self, failed: str) -> None:
+        if self.over is None:
+            self.over = failed
+            for seat, status in enumerate(self.seats):
+                if status in (OPEN, MARKED):
+                    self.seats[seat] = DROPPED_TOLD
+                    self.out.append(Closed(seat, "failed" if failed else "over"))
+            self.work.clear()
+            self.pending.clear()
