@@ -29,7 +29,8 @@ def codes_of(example: Example) -> list[str]:
     text = spec_text(example)
     try:
         spec = load_text(text, "example.yaml", folder=SPECS)
-        return [str(problem) for problem in check(spec, rules_modules(spec))]
+        part = Block(0, example.whole, example.frame, ())
+        return [str(problem) for problem in check(spec, rules_modules(spec)) if part.tells(problem.code)]
     except SpecError as error:
         return [str(problem) for problem in error.problems]
 

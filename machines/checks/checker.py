@@ -22,6 +22,8 @@
     A342  a field written with what it may not take            A343  an expression without a value for some data
 
     A344  what the other side sends is never taken         A345  what its condition lets through is refused
+    A314  a value that is bound and never read             A315  a result that nobody takes
+    A316  a field that overwrites what `let` counts        A317  a step done after the `let` that it is written before
 
     A350  a problem that is accepted and is not there
     A141  an outcome where none is read
@@ -36,7 +38,7 @@ Each check is a function whose docstring names its codes (`machines.manual` has 
     fault_handling       A326                    value_kinds     A340 A341
     reachability         A320 to A325, A328      guards          A327 A329
     receivers            A337 A338               partial_values  A342 A343
-    agreement            A344 A345
+    agreement            A344 A345               bindings        A314 to A317
     suppressions         A350                    outcomes        A141
 
 The reader tells the rest of what keeps a spec from running: A1xx and A2xx, and with them calls with too many values
@@ -59,6 +61,7 @@ from machines.checks.ambiguity import (
     check_traffic,
     check_urgent,
 )
+from machines.checks.bindings import check_bound
 from machines.checks.definite_assignment import check_assignment
 from machines.checks.fault_handling import check_faults
 from machines.checks.guards import check_branches
@@ -122,6 +125,7 @@ def _check_role(spec: Spec, role: Role, likeness: AmbiguityTable, problems: Prob
         check_branches(machine, problems)
         check_reachable(machine, problems)
         check_bindings(flow, machine, problems)
+        check_bound(flow, machine, problems)
         check_fields(machine, role, problems)
         check_kinds(spec, machine, problems)
         check_outcomes(role, machine, problems)

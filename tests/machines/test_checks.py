@@ -12,6 +12,7 @@ import pytest
 from machines.checks import (
     agreement,
     ambiguity,
+    bindings,
     check,
     checker,
     definite_assignment,
@@ -202,6 +203,7 @@ MODULES = (
     value_kinds,
     partial_values,
     agreement,
+    bindings,
     ambiguity,
     receivers,
     rules,

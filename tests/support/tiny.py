@@ -28,13 +28,15 @@ from machines.checks import check
 from machines.loader import load_text
 from machines.model import Spec
 from tests.specs.reference.editor import marked
+from tests.support.quiz import UNREAD
 from tests.support.session_harness import Run
 
 # A key of the language, like ``state.within``, and the tests that show what it does.
 SHOWN: dict[str, list[Callable[..., None]]] = {}
 
 _HEAD = {"protocol": "tiny", "wire": "{framing: lines}", "connects": "{client: server}"}
-_ONE_SIDED = {"A330", "A331"}  # never sent, never received: by a role that only stands at the other end
+# Never sent or received, by a role that only stands at the other end; not read, where another thing is tried.
+_ONE_SIDED = {"A330", "A331", *UNREAD}
 _Test = TypeVar("_Test", bound=Callable[..., None])
 
 

@@ -1,0 +1,126 @@
+"""What is bound in vain, or not as it was meant (A314 to A317)."""
+
+from __future__ import annotations
+
+import pytest
+
+from machines.checks import check
+from tests.support.quiz import AS, OVER, RESIGN, TURN, changed, spec_of
+
+
+def told(text: str) -> list[str]:
+    codes = ("A314", "A315", "A316", "A317")
+    return [f"{problem.code} {problem.text}" for problem in check(spec_of(text)) if problem.code in codes]
+
+
+START = "start: {let: {score: 0}, then: rounds}"
+ASKED = "      asked:\n        send: ASK\n"
+
+
+def test_the_quiz_binds_nothing_in_vain() -> None:
+    assert told(changed()) == []
+
+
+@pytest.mark.parametrize(
+    ("let", "problems"),
+    [
+        ("{score: 0, most: score_max}", ["A314 'most' is bound and never read"]),
+        ("{score: 0, most: 0}", []),  # a literal, for later
+        ("{score: 0, table: []}", []),
+    ],
+)
+def test_a_value_made_of_others_is_read_somewhere(let: str, problems: list[str]) -> None:
+    text = changed(
+        (START, f"start: {{let: {let}, then: rounds}}"), ("  reply: 5 s\n", "  reply: 5 s\n  score_max: 9\n")
+    )
+
+    assert [problem for problem in told(text)] == problems
+
+
+def test_a_name_that_only_its_own_bindings_read_is_never_read() -> None:
+    counted = (TURN, "MOVE: {let: {turns: turns + 1}, return: score + x}")
+    begun = (
+        LIMIT_BEGUN := "      asked:\n        send: ASK\n",
+        "      begin: {let: {turns: 0}, then: asked}\n" + LIMIT_BEGUN,
+    )
+
+    assert told(changed(begun, counted)) == ["A314 'turns' is bound and never read"]
+    assert told(changed(begun, counted, (RESIGN, "RESIGN: {return: score + turns}"))) == []
+
+
+def test_a_message_sent_by_its_name_reads_the_names_of_its_fields() -> None:
+    sent = (OVER, "      last: {let: {text: my.name + '!'}, send: {players: NEWS}, then: over}\n" + OVER)
+    text = changed(sent, ("        then: over\n", "        then: last\n"))
+
+    assert told(text) == []
+
+
+def test_a_result_that_nobody_takes() -> None:
+    (problem,) = told(changed((AS, "")))
+
+    assert problem.startswith("A315 nobody takes what turn returns"), problem
+    null = [
+        (TURN, "MOVE: {return: null}"),
+        (RESIGN, "RESIGN: {return: null}"),
+        ("fault: {return: score}", "fault: {return: null}"),
+    ]
+    assert told(changed((AS, ""), *null)) == []
+
+
+def test_a_result_by_a_name_that_nothing_reads() -> None:
+    assert "A314 'scored' is bound and never read" in told(changed((AS, "        as: scored\n")))
+
+
+COUNTS = """\
+protocol: rounds
+connects: {client: server}
+messages:
+  client: {PONG: {pong: $FIELD int}}
+  server: {PING: {ping: $number int}, STOP: stop}
+roles:
+  server:
+    main(client):
+      begin: {let: {round: 0}, then: pinging}
+      pinging:
+        let: {round: COUNTED}
+        send: PING(round)
+        within: 2 s
+        receive: {PONG: ANSWER}
+        timeout: {if: round < 3, then: pinging}
+        fault: {return: round}
+  client:
+    main:
+      always: {within: 1 min, closed: {return: null}}
+      ready: {receive: {PING: {send: PONG(number), then: ready}, STOP: {return: null}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("field", "counted", "answer", "lines"),
+    [
+        ("round", "round + 1", "pinging", 1),
+        ("answered", "round + 1", "pinging", 0),
+        ("round", "3", "pinging", 0),  # nothing is counted
+        ("round", "3", "{let: {round: round + 1}, then: pinging}", 0),  # of what came with it
+    ],
+)
+def test_a_field_over_what_let_counts(field: str, counted: str, answer: str, lines: int) -> None:
+    text = COUNTS.replace("FIELD", field).replace("COUNTED", counted).replace("ANSWER", answer)
+    problems = [problem for problem in told(text) if problem.startswith("A316")]
+
+    assert problems == ["A316 the field 'round' of PONG overwrites 'round', which line 11 counts"] * lines
+
+
+@pytest.mark.parametrize(
+    ("branch", "problems"),
+    [
+        ("{send: {peer: NEWS(said)}, let: {said: my.name}, then: stay}", ["A317"]),
+        ("{let: {said: my.name}, send: {peer: NEWS(said)}, then: stay}", []),
+        ("{send: {peer: NEWS('x')}, let: {said: my.name}, then: stay}", ["A314"]),
+        ("{drop: said, let: {said: peer}, return: 1}", ["A317"]),
+    ],
+)
+def test_a_step_written_before_the_let_that_it_reads(branch: str, problems: list[str]) -> None:
+    text = changed((TURN, f"MOVE: {branch}"))
+
+    assert [problem.split()[0] for problem in told(text)] == problems
