@@ -34,14 +34,14 @@ def test_a_value_made_of_others_is_read_somewhere(let: str, problems: list[str])
         (START, f"start: {{let: {let}, then: rounds}}"), ("  reply: 5 s\n", "  reply: 5 s\n  score_max: 9\n")
     )
 
-    assert [problem for problem in told(text)] == problems
+    assert told(text) == problems
 
 
 def test_a_name_that_only_its_own_bindings_read_is_never_read() -> None:
     counted = (TURN, "MOVE: {let: {turns: turns + 1}, return: score + x}")
     begun = (
-        LIMIT_BEGUN := "      asked:\n        send: ASK\n",
-        "      begin: {let: {turns: 0}, then: asked}\n" + LIMIT_BEGUN,
+        ASKED,
+        "      begin: {let: {turns: 0}, then: asked}\n" + ASKED,
     )
 
     assert told(changed(begun, counted)) == ["A314 'turns' is bound and never read"]
