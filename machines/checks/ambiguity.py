@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from machines.analysis.call_graph import CallGraph, all_steps, kind, machine_expressions
 from machines.analysis.newcomers import Newcomers, names_the_seated
+from machines.checks.first_words import FirstWords
 from machines.expressions.unparse import names
 from machines.messages.types import MessageCodec, Overlap, Work, compile_message, narrower, overlap
 from machines.messages.well_formed import named_types
@@ -125,6 +126,7 @@ class AmbiguityTable:
 
     def __init__(self, spec: Spec, steps: int = WORK_MAX) -> None:
         self.undecided = 0
+        self.words = FirstWords(spec.messages)
         self._spec = spec
         self._work = Work(steps)
         self._sizes: dict[str, int] = {}
@@ -320,12 +322,10 @@ def roles_heard(flow: CallGraph, state: State) -> frozenset[str]:
 def _check_layer(
     flow: CallGraph, layer: _Layer, likeness: AmbiguityTable, told: set[frozenset[str]], problems: Problems
 ) -> None:
-    listed = list(layer.listed)
-    for index, first in enumerate(listed):
-        for second in listed[index + 1 :]:
-            if _one_sender(flow, first, second, layer.heard):
-                where = f"{layer.where} expects both"
-                _tell(first, second, layer.listed[second], where, layer.spot, likeness, told, problems)
+    for first, second in likeness.words.pairs(layer.listed):
+        if _one_sender(flow, first, second, layer.heard):
+            where = f"{layer.where} expects both"
+            _tell(first, second, layer.listed[second], where, layer.spot, likeness, told, problems)
 
 
 def _check_layers(
@@ -336,11 +336,10 @@ def _check_layers(
     told: set[frozenset[str]],
     problems: Problems,
 ) -> None:
-    for first, place in inner.listed.items():
-        for second, layer in outer.items():
-            if second != first and second not in inner.listed and _one_sender(flow, first, second, inner.heard):
-                where = f"{inner.where} expects the first, {layer.where} around it the second"
-                _tell(first, second, place, where, inner.spot, likeness, told, problems)
+    for first, second in likeness.words.pairs_between(inner.listed, outer):
+        if second not in inner.listed and _one_sender(flow, first, second, inner.heard):
+            where = f"{inner.where} expects the first, {outer[second].where} around it the second"
+            _tell(first, second, inner.listed[first], where, inner.spot, likeness, told, problems)
 
 
 def _one_sender(flow: CallGraph, first: str, second: str, heard: frozenset[str]) -> bool:
@@ -380,17 +379,16 @@ def _check_answers(
         return
     messages = flow.spec.messages
     answers = [name for name in state.answers.receive if name in messages and flow.role.name in messages[name].senders]
-    for index, first in enumerate(answers):
-        for second in answers[index + 1 :]:
-            if problems.is_full("A335"):
-                problems.cut("A335", state.answers.receive[second].place)
-                return
-            both = likeness.both_fit(first, second)
-            if both is not None and not likeness.is_narrower(first, second):
-                text = f"the answers {first} and {second} can not be told apart: {_either(both)}"
-                place = state.answers.receive[second].place
-                spot = Location(flow.role.name, machine.name, state.name, (first, second), _shown(both))
-                problems.add(place, "A335", text, "tell them apart by a fixed word, or ask two questions", spot)
+    for first, second in likeness.words.pairs(answers):
+        if problems.is_full("A335"):
+            problems.cut("A335", state.answers.receive[second].place)
+            return
+        both = likeness.both_fit(first, second)
+        if both is not None and not likeness.is_narrower(first, second):
+            text = f"the answers {first} and {second} can not be told apart: {_either(both)}"
+            place = state.answers.receive[second].place
+            spot = Location(flow.role.name, machine.name, state.name, (first, second), _shown(both))
+            problems.add(place, "A335", text, "tell them apart by a fixed word, or ask two questions", spot)
 
 
 def _shown(both: Overlap) -> str:

@@ -73,9 +73,11 @@ def _check(event: str, choice: Choice, problems: Problems) -> None:
     possible = [False] * len(guards)  # its 'if' holds in some case
     taken = [False] * len(guards)  # and no branch before it is taken
     left: list[Mapping[str, Cell]] = []
+    worth = _Worth(guards)
     for case in table.cases():
         open_ = True
-        for index, branch in enumerate(choice.branches[: len(guards)]):
+        for index in worth.asking(case):
+            branch = choice.branches[index]
             try:
                 holds = branch.guard is None or _holds(branch.guard, case)
             except _NoValueError:
@@ -158,6 +160,34 @@ class _Table:
         """Yield every case: a cell for each atom."""
         for cells in product(*self.cells.values()):
             yield dict(zip(self.cells, cells, strict=True))
+
+
+class _Worth:
+    """Which branches are worth asking in a case: of those that compare with `==` first, the ones that may hold."""
+
+    def __init__(self, guards: Iterable[Expression | None]) -> None:
+        self.equal: dict[str, dict[Cell, list[int]]] = {}
+        self.others: list[int] = []
+        for index, guard in enumerate(guards):
+            first = guard
+            while isinstance(first, Binary) and first.operator == "and":
+                first = first.left
+            compared = _compared(first) if first is not None else None
+            if compared is not None and compared[1] == "==":
+                self.equal.setdefault(compared[0], {}).setdefault(_cell(compared[2]), []).append(index)
+            else:
+                self.others.append(index)
+
+    def asking(self, case: Mapping[str, Cell]) -> list[int]:
+        """Return the places of these branches, in order."""
+        found = [place for atom, cells in self.equal.items() for place in cells.get(case[atom], ())]
+        return sorted([*self.others, *found])
+
+
+def _cell(literal: object) -> Cell:
+    """Return the cell that a literal is alone in."""
+    number = isinstance(literal, int | float) and not isinstance(literal, bool)
+    return ("number", literal, literal) if number else ("is", literal, type(literal))
 
 
 def _compared(guard: Expression) -> tuple[str, str, object] | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from machines.checks import guards
+from machines.model import Expression
 from tests.support.quiz import FAULT, LIMIT, RESIGN, TURN, Case, changed, found
 
 LAST = "{return: score}"
@@ -111,3 +113,29 @@ def test_a_branch_is_told_if_and_only_if_no_value_takes_it(guards: list[tuple[st
         taken.update([at for at, (sign, number) in enumerate(guards) if SIGNS[sign](x, number)][:1])
 
     assert [problem.code for problem in problems] == ["A327"] * (len(guards) - len(taken)), guards
+
+
+def test_branches_that_compare_one_value_with_a_literal_each_are_not_asked_in_every_case(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = 0
+    holds = guards._holds
+
+    def counting(guard: Expression, case: Mapping[str, guards.Cell]) -> bool:
+        nonlocal asked
+        asked += 1
+        return holds(guard, case)
+
+    monkeypatch.setattr(guards, "_holds", counting)
+
+    def work(count: int) -> int:
+        nonlocal asked
+        asked = 0
+        branches = [f"{{if: x == {number} and my.tired, return: {number}}}" for number in range(count)]
+        assert found(changed((TURN, f"MOVE: [{', '.join(branches)}, {{if: x == 3, return: 3}}, {LAST}]"))) == []
+        return asked
+
+    assert work(200) < 2.2 * work(100), "the work grows with the branches, not with their square"
+    last = "{if: x == 3, return: 3}"
+    (problem,) = found(changed((TURN, f"MOVE: [{last}, {{if: x == 4, return: 4}}, {last}, {LAST}]")))
+    assert problem.code == "A327"
