@@ -24,6 +24,7 @@
     A344  what the other side sends is never taken         A345  what its condition lets through is refused
     A314  a value that is bound and never read             A315  a result that nobody takes
     A316  a field that overwrites what `let` counts        A317  a step done after the `let` that it is written before
+    A346  a player's own limit above that of who waits
 
     A350  a problem that is accepted and is not there
     A141  an outcome where none is read
@@ -39,6 +40,7 @@ Each check is a function whose docstring names its codes (`machines.manual` has 
     reachability         A320 to A325, A328      guards          A327 A329
     receivers            A337 A338               partial_values  A342 A343
     agreement            A344 A345               bindings        A314 to A317
+    durations            A346
     suppressions         A350                    outcomes        A141
 
 The reader tells the rest of what keeps a spec from running: A1xx and A2xx, and with them calls with too many values
@@ -63,6 +65,7 @@ from machines.checks.ambiguity import (
 )
 from machines.checks.bindings import check_bound
 from machines.checks.definite_assignment import check_assignment
+from machines.checks.durations import check_durations
 from machines.checks.fault_handling import check_faults
 from machines.checks.guards import check_branches
 from machines.checks.outcomes import check_outcomes
@@ -114,6 +117,7 @@ def every_problem(spec: Spec, rules: Mapping[str, ModuleType] | None = None) -> 
     for role in spec.roles.values():
         writes += _check_role(spec, role, likeness, problems)
     check_agreement(spec, writes, problems)
+    check_durations(spec, problems)
     likeness.tell(problems)
     return list(problems)
 
