@@ -50,7 +50,7 @@ def unexpected(program: Program, sender: str, role: str, state: str) -> tuple[st
     listed = _listed(spec, role, state)
     reader = MessageReader(program, sender)
     for message in spec.messages.values():
-        if sender in message.senders and message.name not in listed:
+        if sender in message.senders and message.name not in listed and message.name not in program.frames:
             data = example(program, message.name)
             if data is not None and not listed & {name for name, _ in tokens_of(reader, message.name, data)}:
                 return message.name, data
@@ -67,8 +67,10 @@ def _listed(spec: Spec, role: str, state: str) -> set[str]:
     return found
 
 
-def garbage(program: Program) -> bytes:
-    """Return bytes that are no message, framed where that takes a frame."""
+def garbage(program: Program) -> bytes | None:
+    """Return bytes that are no message, framed where that takes a frame; None where any line may be a part of one."""
+    if program.frames:
+        return None
     return program.make_framer().wrap(GARBAGE_BYTES)
 
 

@@ -200,9 +200,9 @@ class Question:
             )
         )
         self._host = host
-        room = seats_of(spec, spec.roles[host])
-        self.room = room if room is not None else Range(1, 2 if self.listens else 1)
         self.is_per_connection = bool(spec.roles[role].machines["main"].parameters)
+        room = seats_of(spec, spec.roles[host])
+        self.room = room if room is not None and not self.is_per_connection else Range(1, 1)
         self._campaign = Campaign(spec, rules)
         self.programs = cache(self._programs)
         self.knowledge = cache(self._knowledge)

@@ -56,6 +56,7 @@ class Table:
         self._woken = anyio.Event()
         self._quiet = False  # after our deed
         self._over = False
+        self._rests = False  # it may, and does
         self._started = 0.0
         self._listeners: list[anyio.abc.Listener[SocketStream]] = []
         self._judged = 0  # violations of our sessions that were looked at
@@ -267,7 +268,7 @@ class Table:
         now = anyio.current_time()
         said = self.follower.said(link.seat, chunk, now)
         names = [" or ".join(name for name, _ in tokens) for tokens in said]
-        self.result.said |= {tokens[0][0] for tokens in said if len(tokens) == 1}
+        self.result.said |= {tokens[0][0] for tokens in said}
         self.result.odd = self.result.odd or odd_spelling(self.follower.knowledge.program, chunk)
         self._note(Crossing(now - self._started, "it", ", ".join(names), chunk))
         self.ours.receive(link.actor, link.there, chunk, now)
@@ -340,6 +341,9 @@ class Table:
             self._tell(link, *found, tokens_of(self._readers[link.actor.role], *found))
         elif deed == "garbage":
             raw = garbage(program)
+            if raw is None:
+                self._give_up("any line may be a part of a message there")
+                return
             tokens = self._readers[link.actor.role].tokens(raw.strip())
             self._tell(link, "garbage", raw, tokens or (GARBAGE,))
         elif deed == "half":
@@ -385,7 +389,7 @@ class Table:
     # -- judging -------------------------------------------------------------------------------------------------------
 
     def _is_done(self) -> bool:
-        if self.result.rule is not None or self.follower.deviation is not None or self.result.why:
+        if self._rests or self.result.rule is not None or self.follower.deviation is not None or self.result.why:
             return True
         return self._present and bool(self.links) and all(link.ended for link in self.links.values())
 
@@ -397,6 +401,11 @@ class Table:
             if self.follower.lost_track:
                 return
             until = self.follower.patient_until(grace) + grace if self._present else now + 1.0
+            if self._quiet and until > self._started + self.setting.case_seconds:
+                # It may rest for longer than we wait: after our deed it only must not deviate.
+                await anyio.sleep(grace)
+                self._rests = not self._is_done()
+                return
             due = self.ours.deadline()
             wait = min(until, due if due is not None else until, now + 5.0) - now
             before = now

@@ -187,7 +187,7 @@ class Campaign:
         questions = LONG if scene.deed is None else SHORT
         longer = self._longer if scene.deed is None else 1
         curious = FuzzingPlayer(self.spec, own, self.last[role], words, questions, self._shapes, longer)
-        return Player(name, own, self.cast, kinds, curious, ends=self._ends[role])
+        return Player(name, own, self.cast, kinds, curious, ends=self._ends.get(role, True))
 
     def games(self, seeds: int) -> Iterator[tuple[RunLog, list[Failure]]]:
         """Play every scene, ``seeds`` times each; yield the course of each game, and what was wrong with it.

@@ -171,3 +171,20 @@ def test_ids_survive_a_new_state_and_another_order_and_cases_are_named_by_themse
     assert len({case.id for case in listed}) == len(listed)
     assert [Case.parse(case.id) for case in listed] == list(listed)
     assert cases(spec, "client", 3, 5, 7, longest=20) == listed
+
+
+def test_a_right_server_that_runs_for_each_connection_passes(capsys: pytest.CaptureFixture[str]) -> None:
+    serve = f"{sys.executable} -m runtime serve smtp --port {{port}} --no-journal --quiet"
+    told = conformed(capsys, "--run", serve, "--only", "server/main.*-only", spec="smtp", role="server")
+
+    assert verdicts(told, "fail") == []
+    assert "server/main.addressed/sends-only" in verdicts(told, "pass")
+
+
+def test_after_our_deed_a_program_that_may_rest_for_ever_is_not_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
+    join = f"{sys.executable} -m runtime join sticks {{host}}:{{port}} --name me --no-journal"
+    case = "player/main.thinking/on-invalid@of2,seat1,seed7,unexpected.main.thinking"
+    told = conformed(capsys, "--run", join, "--only", case, spec="sticks", role="player")
+
+    assert [one["outcome"] for one in told["cases"]] == ["right"]
+    assert told["seconds"] < 20
