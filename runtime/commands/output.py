@@ -12,11 +12,14 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from io import TextIOWrapper
+from math import inf
+from time import monotonic
 from typing import Any, Final, TextIO
 
 from runtime.terminal_text import escape_control_characters
 
 STANDARD_OUTPUT: Final = 1  # the number of its file
+LOST_TOLD_SECONDS: Final = 60.0  # how often it is told that lines of the log were lost
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -125,6 +128,36 @@ class LogLines(logging.Formatter):
         return escape_control_characters(super().format(record))
 
 
+class LogHandler(logging.StreamHandler[TextIO]):
+    """Writes the log; lines that cannot be written, as where the disk is full, are lost, and counted.
+
+    How many they are is told once there is room again, once a minute; logging itself would write a traceback for each.
+    """
+
+    def __init__(self, stream: TextIO, time: Callable[[], float] = monotonic) -> None:
+        super().__init__(stream)
+        self._time = time
+        self._lost = 0
+        self._tell_at = -inf
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line."""
+        before = self._lost
+        super().emit(record)
+        if 0 < self._lost == before and self._time() >= self._tell_at:
+            self._tell_at = self._time() + LOST_TOLD_SECONDS
+            lost, self._lost = self._lost, 0
+            text = f"{lost} lines of the log could not be written and are lost"
+            super().emit(logging.LogRecord("accord.log", logging.WARNING, "", 0, text, None, None))
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (as logging calls it)
+        """Count a line that could not be written; a fault of the program itself is told as ever."""
+        if isinstance(sys.exc_info()[1], OSError):
+            self._lost += 1
+        else:
+            super().handleError(record)
+
+
 @contextmanager
 def log_shown(
     level: str, *, as_json: bool, without: Callable[[logging.LogRecord], bool] | None = None, waits: bool = False
@@ -133,7 +166,7 @@ def log_shown(
 
     What ``without`` is true of is left out: the result tells it. With ``waits`` all is shown of what a run waits for.
     """
-    handler = logging.StreamHandler(sys.stderr)
+    handler = LogHandler(sys.stderr)
     handler.setFormatter(JsonLines() if as_json else LogLines("%(levelname)s: %(message)s"))
     if without is not None:
         handler.addFilter(lambda record: not without(record))
