@@ -58,6 +58,7 @@ def sentence(error: BaseException) -> tuple[str, int] | None:
     from machines.parser.settings import SettingError
     from machines.problems import SpecError
     from runtime.journal import JournalError
+    from runtime.network.tls import TlsFileError
     from runtime.network.transport import NetworkError
     from runtime.players.base import UnknownPlayerError
     from runtime.players.scripted import AnswerError
@@ -68,7 +69,7 @@ def sentence(error: BaseException) -> tuple[str, int] | None:
             return str(error), PROBLEMS
         case SpecNotFound() | RulesError() | SettingError() | JournalError() | UnknownPlayerError() | ReplayError():
             return str(error), PROBLEMS
-        case AnswerError():
+        case AnswerError() | TlsFileError():
             return str(error), PROBLEMS
         case NetworkError():
             return str(error), NETWORK

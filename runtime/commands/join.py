@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from logging import LogRecord
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
@@ -44,6 +45,7 @@ from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.results import result_lines
 from runtime.journal import LIMIT_MIB, Journal
 from runtime.losses import EVIDENCE_SHOWN, Loss, Losses, last_lines
+from runtime.network.tls import client_context
 from runtime.players.base import Player
 from runtime.players.program_start import started
 from runtime.players.registry import check_kind, default_kind, open_player
@@ -72,6 +74,10 @@ def join(
     player: PlayerKind = None,
     role: Role = None,
     to: To = [],  # noqa: B006 (cyclopts makes a new list)
+    tls: Annotated[bool, Parameter(help="Speak TLS with every role that has an address.", negative=())] = False,
+    tls_ca: Annotated[
+        Path | None, Parameter(help="With --tls: trust the certificates in this file, PEM, not the system's.")
+    ] = None,
     answer: Answers = [],  # noqa: B006
     seed: Seed = None,
     settings: Settings = [],  # noqa: B006
@@ -103,6 +109,7 @@ def join(
     own = [target for target in targets if target not in addresses and is_embeddable(loaded_spec, target)]
     for missing in (target for target in targets if target not in addresses and target not in own):
         raise CommandError(f"{chosen} connects to {missing} too: give its address with --to {missing}=HOST:PORT")
+    trusted = client_context(tls_ca) if tls or tls_ca is not None else None
     check_name(name, loaded_spec, loaded_spec.roles[chosen])
     kind = player or default_kind(loaded_spec)
     check_kind(kind, loaded_spec)
@@ -152,6 +159,7 @@ def join(
                 observe=seen,
                 on_turned_away=told,
                 tells_waits=kind != "human",
+                tls=None if trusted is None else dict.fromkeys(addresses, trusted),
             )
 
     with (

@@ -43,6 +43,7 @@ from runtime.commands.results import result_lines
 from runtime.commands.serve_again import GroupService
 from runtime.journal import LIMIT_MIB, Journal
 from runtime.losses import EVIDENCE_SHOWN, Loss, Losses
+from runtime.network.tls import server_context
 from runtime.players.registry import check_kind, default_kind, open_player
 from runtime.sessions.group_server import GROUPS_MAX
 from runtime.sessions.server import ADDRESS_MAX, Stopped
@@ -68,6 +69,9 @@ def serve(
     to: To = [],  # noqa: B006 (cyclopts makes a new list)
     player: Annotated[str | None, Parameter(help="Who decides, if this role asks; see accord show SPEC.")] = None,
     name: Annotated[str, Parameter(help="What my.name is in the spec.")] = "server",
+    tls: Annotated[
+        tuple[Path, Path] | None, Parameter(help="Speak TLS: the files of the certificate and of its key, PEM.")
+    ] = None,
     seed: Seed = None,
     settings: Settings = [],  # noqa: B006
     rules: Rules = [],  # noqa: B006
@@ -93,6 +97,7 @@ def serve(
     if per_address < 1:
         raise CommandError(f"--per-address {per_address} is less than 1: nobody could connect")
     overridden = settings_of(settings)
+    secure = None if tls is None else server_context(*tls)
     loaded_spec = loaded(spec, overridden, rules)
     chosen = chosen_role(loaded_spec, role, loaded_spec.listeners(), "listens")
     addresses = addresses_of(to, loaded_spec.connects.get(chosen, ()))
@@ -118,7 +123,7 @@ def serve(
         )
         service = GroupService(
             made, host, port, number, {"name": name}, addresses, kind, plan, backend, at_once, per_address, evidence,
-            quiet, json, facts,
+            quiet, json, facts, secure,
         )  # fmt: skip
         with log_shown(log or ("error" if quiet else "info"), as_json=log_json):
             service.serve()
@@ -160,6 +165,7 @@ def serve(
                 journal=book,
                 on_listening=listening,
                 address_max=per_address,
+                tls=secure,
                 on_ended=told if made.per_connection else None,
                 on_stopped=stops.append,
                 observe=None if made.per_connection else seen,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from ssl import SSLContext
 from typing import Any, NoReturn
 
 from machines.effects import Effect, Ended, Violation
@@ -41,6 +42,7 @@ class GroupService:
     quiet: bool
     json: bool
     facts: Mapping[str, Any]
+    tls: SSLContext | None = None
     _losses: dict[int, Losses] = field(default_factory=dict)  # by the number of a group that plays
     _journals: dict[int, Journal | None] = field(default_factory=dict)
     _stops: list[Stopped] = field(default_factory=list)
@@ -75,6 +77,7 @@ class GroupService:
             on_stopped=self._stops.append,
             groups_max=self.groups_max,
             address_max=self.address_max,
+            tls=self.tls,
         )
 
     @asynccontextmanager

@@ -6,6 +6,7 @@ This is what trio runs on, and the in-memory pairs of the tests; on asyncio it i
 from __future__ import annotations
 
 import logging
+import ssl
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from socket import socket
@@ -14,8 +15,10 @@ from typing import Any
 import anyio
 from anyio.abc import ByteStream, SocketAttribute, SocketListener, SocketStream, TaskGroup
 from anyio.lowlevel import RunVar
+from anyio.streams.tls import TLSStream
 
 from runtime.network.accepting import Accepting
+from runtime.network.tls import HANDSHAKE_SECONDS, HANDSHAKES_MAX
 from runtime.network.transport import (
     FLUSH_SECONDS,
     LINGER_SECONDS,
@@ -70,6 +73,7 @@ class TaskConnection:
         self._why = ""
         # Shielded: the last bytes go out although everything around is being cancelled. The owner always closes.
         self._scope = anyio.CancelScope(shield=True)
+        self._reading = anyio.CancelScope()
 
     # -- what the owner calls ----------------------------------------------------------------------------------------
 
@@ -138,7 +142,8 @@ class TaskConnection:
             try:
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(self._write, name=f"write to {self.name}")
-                    await self._read()
+                    with self._reading:
+                        await self._read()
             finally:
                 await anyio.aclose_forcefully(self._stream)
         self._ended(self._why)
@@ -222,10 +227,24 @@ class TaskConnection:
         if self._at_end:
             return
         self._scope.deadline = anyio.current_time() + LINGER_SECONDS
+        if isinstance(self._stream, TLSStream):
+            await self._end_tls(self._stream)
+            return
         try:
             await self._stream.send_eof()
         except _LOST:
             self._scope.cancel()
+
+    async def _end_tls(self, stream: TLSStream) -> None:
+        """Say the end under TLS, then close our half; what still comes is read and thrown away."""
+        self._reading.cancel()
+        with suppress(*_LOST, anyio.EndOfStream, anyio.BusyResourceError):
+            await stream.unwrap()
+        # uvloop raises RuntimeError on a stream that it has closed behind our back.
+        with suppress(*_LOST, anyio.EndOfStream, anyio.BusyResourceError, RuntimeError):
+            await stream.transport_stream.send_eof()
+            while True:
+                await stream.transport_stream.receive()
 
     def _ended(self, why: str) -> None:
         if self._on_end is not None:
@@ -237,21 +256,27 @@ def _why(error: BaseException) -> str:
     return reason(error) if error.__cause__ is not None or isinstance(error, OSError) else "the connection broke"
 
 
-def _over(stream: SocketStream) -> TaskConnection:
+def _over(stream: SocketStream | TLSStream) -> TaskConnection:
     raw = stream.extra(SocketAttribute.raw_socket, None)
     send_at_once(raw)
     # asyncio's transports may hold bytes back, which bytes written past them would overtake; trio has nothing between.
-    own = None if on_asyncio() else raw
+    own = None if on_asyncio() or isinstance(stream, TLSStream) else raw
     return TaskConnection(stream, address_name(stream.extra(SocketAttribute.remote_address, None)), own)
 
 
-async def open_task_connection(host: str, port: int, tasks: TaskGroup) -> Connection:
-    """Connect, in anyio's way.
+async def open_task_connection(host: str, port: int, tasks: TaskGroup, tls: ssl.SSLContext | None = None) -> Connection:
+    """Connect, in anyio's way; with ``tls`` the stream is secure.
 
     Raises:
         OSError: it cannot be done.
+        BrokenResourceError, EndOfStream: the other end does not speak TLS.
     """
-    connection = _over(await anyio.connect_tcp(host, port))
+    stream: SocketStream | TLSStream
+    if tls is None:
+        stream = await anyio.connect_tcp(host, port)
+    else:
+        stream = await anyio.connect_tcp(host, port, ssl_context=tls, tls_standard_compatible=False)
+    connection = _over(stream)
     tasks.start_soon(connection.run, name=f"connection to {connection.name}")
     return connection
 
@@ -259,11 +284,13 @@ async def open_task_connection(host: str, port: int, tasks: TaskGroup) -> Connec
 class TaskListener(Accepting):
     """A `runtime.network.transport.Listener` over anyio's listeners, one for each address."""
 
-    def __init__(self, bound: Sequence[Any], tasks: TaskGroup) -> None:
+    def __init__(self, bound: Sequence[Any], tasks: TaskGroup, tls: ssl.SSLContext | None = None) -> None:
         super().__init__()
         self.port: int = bound[0].extra(SocketAttribute.local_port)
         self._bound: Sequence[SocketListener] = bound
         self._tasks = tasks
+        self._tls = tls
+        self._handshakes = 0  # under way
         self._scopes: list[anyio.CancelScope] = []
 
     async def serve(self, on_connection: Callable[[Connection], None]) -> None:
@@ -294,6 +321,9 @@ class TaskListener(Accepting):
                 except (OSError, anyio.BrokenResourceError) as error:
                     await self.failed(error)
                     continue
+                if self._tls is not None:
+                    self._tasks.start_soon(self._secure, stream, self._tls, on_connection, scope)
+                    continue
                 try:
                     await self.room()  # that of another address may have taken the last place
                 except anyio.get_cancelled_exc_class():
@@ -302,3 +332,39 @@ class TaskListener(Accepting):
                 connection = _over(stream)
                 self._tasks.start_soon(connection.run, name=f"connection from {connection.name}")
                 on_connection(connection)
+
+    async def _secure(
+        self,
+        stream: SocketStream,
+        tls: ssl.SSLContext,
+        on_connection: Callable[[Connection], None],
+        scope: anyio.CancelScope,
+    ) -> None:
+        """Agree on keys with who has connected, and hand the stream over; who takes too long is turned away."""
+        name = address_name(stream.extra(SocketAttribute.remote_address, None))
+        if self._handshakes >= HANDSHAKES_MAX:
+            log.warning("%s is turned away: %d handshakes are under way, which is the limit", name, HANDSHAKES_MAX)
+            await anyio.aclose_forcefully(stream)
+            return
+        self._handshakes += 1
+        secure: TLSStream | None = None
+        try:
+            with anyio.fail_after(HANDSHAKE_SECONDS):
+                secure = await TLSStream.wrap(stream, server_side=True, ssl_context=tls, standard_compatible=False)
+            await self.room()
+        except (*_LOST, anyio.EndOfStream, TimeoutError) as error:
+            why = f"no handshake within {HANDSHAKE_SECONDS:g} s" if isinstance(error, TimeoutError) else _why(error)
+            log.warning("%s is turned away: %s", name, why)
+            await anyio.aclose_forcefully(stream)
+            return
+        except BaseException:
+            await anyio.aclose_forcefully(stream)
+            raise
+        finally:
+            self._handshakes -= 1
+        if scope.cancel_called:  # the port was given up meanwhile
+            await anyio.aclose_forcefully(secure)
+            return
+        connection = _over(secure)
+        self._tasks.start_soon(connection.run, name=f"connection from {connection.name}")
+        on_connection(connection)

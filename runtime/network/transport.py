@@ -18,6 +18,7 @@ import errno
 import os
 import re
 import socket
+import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -25,6 +26,8 @@ from typing import Any, Final, Protocol
 
 import anyio
 from anyio.abc import TaskGroup
+
+from runtime.network.tls import tls_reason
 
 READ_BYTES: Final = 65536
 # So much of what a peer has sent is handed over at a time; if there is more, the loop first serves all the others. A
@@ -138,10 +141,13 @@ def library_named() -> Iterator[None]:
         current_async_library_cvar.reset(token)
 
 
-async def listen(host: str, port: int, tasks: TaskGroup, *, stock: bool = False) -> Listener:
+async def listen(
+    host: str, port: int, tasks: TaskGroup, *, stock: bool = False, tls: ssl.SSLContext | None = None
+) -> Listener:
     """Take a port on every address that ``host`` stands for; port 0 is any free one.
 
-    ``tasks`` is where the tasks of ``stock`` streams live; asyncio's own way needs none.
+    ``tasks`` is where the tasks of ``stock`` streams live; asyncio's own way needs none. With ``tls`` streams are stock
+    on every loop, and are handed over once they are secure.
 
     Raises:
         PortInUseError: another program listens there.
@@ -159,16 +165,19 @@ async def listen(host: str, port: int, tasks: TaskGroup, *, stock: bool = False)
         if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
             raise PortInUseError(f"cannot listen on {where}: another program uses that port") from error
         raise CannotListenError(f"cannot listen on {where}: {reason(error)}") from error
-    if stock or not on_asyncio():
-        return TaskListener(bound.listeners, tasks)
+    if stock or tls is not None or not on_asyncio():
+        return TaskListener(bound.listeners, tasks, tls)
     return LoopListener(bound.listeners)
 
 
-async def connect(role: str, host: str, port: int, tasks: TaskGroup, *, stock: bool = False) -> Connection:
-    """Return a connection to a role's address, not reading yet.
+async def connect(
+    role: str, host: str, port: int, tasks: TaskGroup, *, stock: bool = False, tls: ssl.SSLContext | None = None
+) -> Connection:
+    """Return a connection to a role's address, not reading yet; secure, with ``tls``, under the name ``host``.
 
     Raises:
-        CannotConnectError: nobody listens there, the name is unknown, or nothing answers within CONNECT_SECONDS.
+        CannotConnectError: nobody listens there, the name is unknown, nothing answers within CONNECT_SECONDS, or the
+            other end is not whom ``tls`` trusts.
     """
     from runtime.network.anyio_transport import open_task_connection
     from runtime.network.asyncio_transport import open_loop_connection
@@ -178,12 +187,12 @@ async def connect(role: str, host: str, port: int, tasks: TaskGroup, *, stock: b
         raise CannotConnectError(f"cannot connect to {where}: a port is a number from 1 to 65535")
     try:
         with anyio.fail_after(CONNECT_SECONDS):
-            if stock or not on_asyncio():
-                return await open_task_connection(host, port, tasks)
+            if stock or tls is not None or not on_asyncio():
+                return await open_task_connection(host, port, tasks, tls)
             return await open_loop_connection(host, port)
     except TimeoutError as error:
         raise CannotConnectError(f"cannot connect to {where}: no answer within {CONNECT_SECONDS:g} s") from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, anyio.BrokenResourceError, anyio.EndOfStream) as error:
         raise CannotConnectError(f"cannot connect to {where}: {reason(error)}") from error
 
 
@@ -191,6 +200,8 @@ def reason(error: BaseException) -> str:
     """Say in a few words why the network failed, the same on every event loop."""
     if isinstance(error, socket.gaierror | UnicodeError):  # the latter: it can't even be written as a name of a host
         return "there is no host of that name"
+    if isinstance(error, ssl.SSLError):
+        return tls_reason(error)
     if isinstance(error, BaseExceptionGroup):
         return reason(error.exceptions[0])
     if isinstance(error, OSError) and error.errno:
@@ -199,6 +210,8 @@ def reason(error: BaseException) -> str:
         return reason(error.__cause__)
     # asyncio joins the errors of several addresses into one text.
     number = re.search(r"\[Errno (\d+)\]", str(error))
+    if isinstance(error, anyio.EndOfStream):
+        return "it closed the connection, as if it did not speak TLS"
     return os.strerror(int(number[1])).lower() if number else str(error) or type(error).__name__
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from ssl import SSLContext
 from typing import Any
 
 import anyio
@@ -33,13 +34,14 @@ async def join(
     tells_waits: bool = False,
     number: int = 0,
     stock: bool = False,
+    tls: Mapping[str, SSLContext] | None = None,
     make_session: Callable[..., Session] = Session,
 ) -> Ended:
     """Connect a role to those it connects to, run its session, and return how it ended.
 
     ``addresses`` has one for each role of ``program.connects``. ``player`` answers the session's questions and hears
-    its messages. ``number`` tells this session from others of the process in the journal and the log. The rest is as
-    for `runtime.sessions.server.serve`.
+    its messages. ``tls`` has, for each role that speaks it, what is trusted. ``number`` tells this session from others
+    of the process in the journal and the log. The rest is as for `runtime.sessions.server.serve`.
 
     ``on_turned_away`` is told the role, and why if the network says so, where it ended the connection before the player
     had heard anything, and that was not what the spec waited for: its seats are taken, or its game is over. With
@@ -51,7 +53,7 @@ async def join(
 
     async def run(tasks: TaskGroup) -> Ended:
         clock = make_clock(tasks)
-        connections = await connect_all(program.connects, addresses, tasks, stock=stock)
+        connections = await connect_all(program.connects, addresses, tasks, stock=stock, tls=tls)
         host = open_host(
             program,
             tasks,
@@ -99,9 +101,14 @@ async def run_in_group(run: Callable[[TaskGroup], Awaitable[Ended]]) -> Ended:
 
 
 async def connect_all(
-    roles: Sequence[str], addresses: Mapping[str, Address], tasks: TaskGroup, *, stock: bool = False
+    roles: Sequence[str],
+    addresses: Mapping[str, Address],
+    tasks: TaskGroup,
+    *,
+    stock: bool = False,
+    tls: Mapping[str, SSLContext] | None = None,
 ) -> list[Connection]:
-    """Return a connection to each role, in order; if one fails, those before it are closed.
+    """Return a connection to each role, in order; if one fails, those before it are closed. ``tls`` is by role.
 
     Raises:
         CannotConnectError: a role can't be reached, or has no address.
@@ -111,7 +118,7 @@ async def connect_all(
         for role in roles:
             if role not in addresses:
                 raise CannotConnectError(f"cannot connect to {role}: no address was given for it")
-            connections.append(await connect(role, *addresses[role], tasks, stock=stock))
+            connections.append(await connect(role, *addresses[role], tasks, stock=stock, tls=(tls or {}).get(role)))
     except BaseException:
         for connection in connections:
             connection.abort()

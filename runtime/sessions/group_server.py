@@ -12,6 +12,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
+from ssl import SSLContext
 from typing import Any, Final, NoReturn
 
 import anyio
@@ -73,6 +74,7 @@ async def serve_groups(
     on_stopped: Callable[[Stopped], None] | None = None,
     groups_max: int = GROUPS_MAX,
     address_max: float = inf,
+    tls: SSLContext | None = None,
 ) -> NoReturn:
     """Run a role that listens for one group after another, until this is cancelled.
 
@@ -93,7 +95,7 @@ async def serve_groups(
         door = Door(program.wire.connections_max * groups_max, address_max)
         groups = _Groups(make_host, connect, door, tasks, seed, equip, on_ended, groups_max)
         groups.connections_max = program.wire.connections_max
-        listener = door.listener = await listen(host, port, tasks)
+        listener = door.listener = await listen(host, port, tasks, tls=tls)
         try:
             if on_listening is not None:
                 on_listening(listener.port)

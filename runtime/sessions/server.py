@@ -13,6 +13,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanag
 from dataclasses import dataclass
 from functools import partial
 from math import inf
+from ssl import SSLContext
 from typing import Any, Final
 
 import anyio
@@ -67,6 +68,7 @@ async def serve(
     on_stopped: Callable[[Stopped], None] | None = None,
     address_max: float = inf,
     stock: bool = False,
+    tls: SSLContext | None = None,
     make_session: Callable[..., Session] = Session,
     names: Callable[[int], str] | None = None,
 ) -> Ended:
@@ -83,6 +85,7 @@ async def serve(
     to, by role; ``player`` answers its questions. Where each connection has a session, ``make_player`` gives each a
     player of its own, made with the session's seed; without it all share ``player``. ``observe`` sees every effect.
     ``names`` gives what a peer is called in the log. ``stock`` takes anyio's own streams on asyncio too.
+    ``tls`` is what the port says who it is by; those who connect must speak TLS then.
 
     Raises:
         PortInUseError: another program listens on the port.
@@ -106,7 +109,7 @@ async def serve(
         )
         connect = partial(connect_all, program.connects, addresses or {}, tasks, stock=stock)
         door = Door(program.wire.connections_max, address_max)
-        listener = door.listener = await listen(host, port, tasks, stock=stock)
+        listener = door.listener = await listen(host, port, tasks, stock=stock, tls=tls)
         try:
             if on_listening is not None:
                 on_listening(listener.port)

@@ -7,6 +7,7 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from math import inf
+from ssl import SSLContext
 from typing import Any
 
 import anyio
@@ -44,7 +45,9 @@ class Served:
 
 
 @asynccontextmanager
-async def serving(stock: bool, address_max: float = inf, **program: Any) -> AsyncIterator[Served]:
+async def serving(
+    stock: bool, address_max: float = inf, tls: SSLContext | None = None, **program: Any
+) -> AsyncIterator[Served]:
     served = Served()
     listening = anyio.Event()
 
@@ -61,6 +64,7 @@ async def serving(stock: bool, address_max: float = inf, **program: Any) -> Asyn
                 on_ended=lambda number, ended: served.endings.append((number, ended)),
                 address_max=address_max,
                 stock=stock,
+                tls=tls,
                 make_session=served.sessions,
             )
         served.over.set()
