@@ -5,6 +5,7 @@ All of them are made from the spec alone: its roles, its messages, how many a do
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -131,7 +132,17 @@ def _questions(spec: Spec, role: str) -> Iterator[str]:
 
 
 def scenes(spec: Spec, cast: StrategySet) -> Iterator[GameScenario]:
-    """Yield the scenes of a spec, the plain ones first."""
+    """Yield the scenes of a spec, the plain ones first. Each has a name of its own: two roles may ask the same."""
+    every = list(_scenes(spec, cast))
+    told = Counter(scene.name for scene in every)
+    for scene in every:
+        if told[scene.name] > 1 and scene.deed is not None:
+            yield replace(scene, name=f"{scene.name}, as {scene.deed.role}")
+        else:
+            yield scene
+
+
+def _scenes(spec: Spec, cast: StrategySet) -> Iterator[GameScenario]:
     room = seats(spec) or Range(1, CLIENTS)
     clients = min(max(room.low, min(CLIENTS, room.high), 1), len(NAMES))
     yield GameScenario("everybody is good", clients)

@@ -46,6 +46,45 @@ def test_what_is_written_is_read_again(sticks: Games, tmp_path: Path) -> None:
     assert json.loads(file.read_text())["specs"][0]["protocol"] == "sticks"
 
 
+# Both roles ask a question of one name, and may say the same message.
+ECHOES = """
+protocol: echoes
+connects: {caller: cave}
+messages:
+  caller: {SHOUT: {shout: $text string}}
+  cave: {ECHO: {echo: $text string}}
+roles:
+  cave:
+    main(caller):
+      always: {within: never, closed: {return: null}}
+      silent: {within: 1 h, receive: {SHOUT: sounding}, timeout: {drop: caller, return: null}}
+      sounding:
+        ask: next
+        within: 10 s
+        receive: {ECHO: {send: ECHO, return: null}}
+        timeout: {drop: caller, return: null}
+        invalid: {drop: caller, return: null}
+  caller:
+    main:
+      always: {within: 10 min, closed: {return: null}}
+      begin: {ask: next, receive: {SHOUT: {send: SHOUT, then: listening}}}
+      listening: {receive: {ECHO: {return: null}}}
+"""
+
+
+def test_games_of_two_roles_that_ask_the_same_have_names_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "echoes.yaml").write_text(ECHOES)
+    (base, spec) = (str(tmp_path / "echoes.base"), str(tmp_path / "echoes.yaml"))
+
+    assert run(capsys, "check", spec, "--record", base)[0] == 0
+    assert run(capsys, "check", spec, "--baseline", base)[0] == 0
+    names = [game.scene for game in read(Path(base))["echoes"].games]
+    assert "the player of bob never answers next, as cave" in names
+    assert "the player of bob never answers next, as caller" in names
+
+
 DAMAGED = {
     "empty": b"",
     "no JSON": b"{",
