@@ -136,8 +136,15 @@ class Verdict:
             return POSSIBLE if all(one.is_possible for one in self.findings) else REFUTED
         return UNDETERMINED if self.beyond else PROVED
 
+    def short(self) -> list[str]:
+        """Return the verdict in a line, and a line for each thing that is not known; how many notes there are."""
+        first = self.summary()[0]
+        if self.notes:
+            first += f"; {len(self.notes)} note{'' if len(self.notes) == 1 else 's'}: --why"
+        return [first, *[f"unknown: {text}" for text in self.beyond]]
+
     def summary(self) -> list[str]:
-        """Return the verdict in a line, and what it rests on, a line each."""
+        """Return the verdict in a line, and how it was reduced, what is not known and what it assumes, a line each."""
         *some, last = map(str, self.clients)
         many = f"{', '.join(some)} and {last} clients" if some else f"{last} client{'s' if last != '1' else ''}"
         bound = f"with {many} and at most {self.queue} messages waiting for a peer"

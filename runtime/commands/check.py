@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -45,7 +45,13 @@ FormatOption = Annotated[
 ]
 Output = Annotated[Path | None, Parameter(name=["--output", "-o"], help="A file to write instead of standard output.")]
 Charts = Annotated[bool, Parameter(negative=(), help="Draw each trace too, as a sequence diagram in plain characters.")]
-Why = Annotated[bool, Parameter(negative=(), help="Say too, a line each, what the verdict rests on.")]
+Why = Annotated[
+    bool,
+    Parameter(
+        negative=(), help="Say too, a line each, what the verdict rests on: reductions, assumptions, notes, bounds."
+    ),
+]
+NAMED_MAX = 3  # specs that the last line names; of more it says how many
 _STYLES = {"problem": "bold red", "source": "dim", "caret": "bold green", "accepted": "yellow"}
 
 
@@ -124,10 +130,8 @@ def check(
                 _print(text_lines(report, charts=charts))
             else:
                 lines += [escape_control_characters(line) for _, line in text_lines(report, charts=charts)]
-            for line in report.verdict.summary() if report.verdict is not None else ():
+            for line in _about(report.verdict, why=why) if report.verdict is not None else ():
                 note(f"{name}: {line}")
-            for line in report.verdict.rests_on if why and report.verdict is not None else ():
-                note(f"{name}: rests on: {line}")
             for line in report.notes:
                 note(f"{name}: {line}")
     if form != "text":
@@ -189,6 +193,13 @@ def _with_verdict(
     return Report(name, tuple(told), accepted, replace(verdict, findings=tuple(left)))
 
 
+def _about(verdict: Verdict, *, why: bool) -> Iterator[str]:
+    """Yield what is told of a verdict besides its findings: a line, and one for each thing that is not known."""
+    yield from verdict.summary() if why else verdict.short()
+    for line in verdict.rests_on if why else ():
+        yield f"rests on: {line}"
+
+
 def _print(lines: Iterable[tuple[str, str]]) -> None:
     """Write lines for people, in colours if a person sees them on a terminal that has some."""
     if not results().isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
@@ -234,4 +245,6 @@ def _summary(specs: tuple[str, ...], reports: list[Report]) -> str:
         told.append(f"{possible} possible problem{'' if possible == 1 else 's'}")
     if missing:
         told.append(f"{missing} spec{'' if missing == 1 else 's'} not checked")
-    return ", ".join(told) if told else f"no problems in {', '.join(specs)}"
+    if told:
+        return ", ".join(told)
+    return f"no problems in {', '.join(specs) if len(specs) <= NAMED_MAX else f'{len(specs)} specs'}"
