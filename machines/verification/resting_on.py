@@ -8,12 +8,14 @@ from machines.model import Setting, Spec
 from machines.verification.search.system import OTHERS, clients_of
 
 
-def rests_on(spec: Spec, clients: Sequence[int], queue: int) -> Iterator[str]:
-    """Yield each thing that a verdict on a spec rests on."""
+def rests_on(spec: Spec, clients: Sequence[int], queue: int, any_number: str = "") -> Iterator[str]:
+    """Yield each thing that a verdict rests on; ``any_number`` says why numbers of clients are none of them."""
     if spec.settings:
         yield f"settings as they are: {', '.join(f'{one.name}={told(one)}' for one in spec.settings.values())}"
     many = ", ".join(map(str, clients))
-    for at, role in enumerate(clients_of(spec)):
+    if any_number:
+        yield f"any number of clients: {any_number}"
+    for at, role in enumerate(clients_of(spec) if not any_number else ()):
         further = f"1 (and 2 with at most {OTHERS} of {clients_of(spec)[0]})"
         yield f"numbers of clients: {many if at == 0 else further} of {role}"
     yield f"waiting messages: at most {queue} for each peer"

@@ -115,7 +115,8 @@ class Verdict:
     ``states`` how many there were for each number of clients. ``beyond`` says why nothing is known beyond a
     bound; it is empty if the bounds were never met. ``assumed`` is what the proof rests on. ``reduced`` names the
     reductions by which not every state had to be looked at. ``rests_on`` names what was not looked at in every
-    way that it may be, and ``settings`` those that were given another value than the spec has, with it.
+    way that it may be, and ``settings`` those that were given another value than the spec has, with it. ``any_number``
+    says why what holds with these numbers of clients holds with any, empty if it need not.
     """
 
     clients: tuple[int, ...]
@@ -128,6 +129,7 @@ class Verdict:
     reduced: tuple[str, ...] = ()
     rests_on: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
+    any_number: str = ""
 
     @property
     def state(self) -> State:
@@ -147,7 +149,8 @@ class Verdict:
         """Return the verdict in a line, and how it was reduced, what is not known and what it assumes, a line each."""
         *some, last = map(str, self.clients)
         many = f"{', '.join(some)} and {last} clients" if some else f"{last} client{'s' if last != '1' else ''}"
-        bound = f"with {many} and at most {self.queue} messages waiting for a peer"
+        many = f"with {many}" if self.state != PROVED or not self.any_number else "for any number of clients"
+        bound = f"{many} and at most {self.queue} messages waiting for a peer"
         if self.settings:
             bound += f", with {', '.join(self.settings)}"
         return [

@@ -24,6 +24,7 @@ from machines.verification.verdict import Finding, Verdict
 CLIENTS = (1, 2, 3)
 QUEUE = 2
 ONE_AT_A_TIME = "clients share nothing but data: one at a time, among others who change the data"
+EACH_BY_ITSELF = "each connection has a session of its own, and no two clients share anything"
 QUEUE_DEEPEST = 8  # where two messages waiting for a peer do not suffice, four are tried, then eight
 QUEUE_SEEN = 6  # where properties speak of several roles, each reads when it will, and more may wait for it
 CONFIGURATIONS_MAX = 200_000
@@ -89,6 +90,7 @@ class _Searches:
         self.reduced: dict[str, None] = {}
         self.company: EnvironmentAbstraction | None = None  # once one client has been looked at
         self.before: StateSpace | None = None  # the last search
+        self.any_number = ""
 
     def look_at_all(self) -> None:
         """Search with each number of clients, then ask what only all searches together can answer."""
@@ -106,6 +108,8 @@ class _Searches:
     def _look_at(self, number: int, others: int) -> None:
         also = f"{number}{', and 2 of each further role' if others > 1 else ''}"
         cast = System(self.spec, number, self.contracts, self.specs, others=others, budget=self.budget)
+        if all(actor.group >= 0 for actor in cast.actors) and not self.spec.properties:
+            self.any_number = EACH_BY_ITSELF
         company = self.company
         judge: ErrorDetector
         if company is not None and company.graph is not None and others == 1 and company.stands_for(cast):
@@ -208,7 +212,8 @@ class _Searches:
             tuple(self.assumed),
             tuple(notes),
             tuple(self.reduced),
-            tuple(rests_on(self.spec, self.numbers, needed)),
+            tuple(rests_on(self.spec, self.numbers, needed, self.any_number)),
+            any_number=self.any_number,
         )
 
 

@@ -202,6 +202,7 @@ def shown(verdict: Verdict) -> dict[str, Any]:
         "assumed": list(verdict.assumed),
         "rests_on": list(verdict.rests_on),
         "settings": list(verdict.settings),
+        "any_number": verdict.any_number,
         "notes": list(verdict.notes),
     }
 

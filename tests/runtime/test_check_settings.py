@@ -70,5 +70,5 @@ def test_what_a_verdict_rests_on_is_listed_when_asked_for(check: Run) -> None:
     assert "rests on" not in check()[2]
 
     _, _, err = check("--why")
-    assert "rests on: numbers of clients: 1, 2, 3 of client\n" in err
+    assert "rests on: any number of clients: each connection has a session of its own" in err
     assert "rests on: waiting messages: at most 2 for each peer\n" in err
