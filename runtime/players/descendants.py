@@ -33,9 +33,18 @@ class Warden:
     """Knows the programs of this process; ``mark`` is what stands in their environments."""
 
     def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        """Know no program yet, under a token of this process's own.
+
+        A process that was forked calls this before it starts a program: under the token of the one that it was forked
+        of, its brothers would end its programs with theirs.
+        """
         self._token = secrets.token_hex(8)
         self._count = 0
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process = None
         self._owner = os.getpid()
 
     def environment(self) -> dict[str, str]:

@@ -47,9 +47,10 @@ def tournament(
 ) -> int:
     """Hold an event between programs: a schedule, matches several at a time, a database, a table.
 
-    check says all that is wrong with the event's file; run plays what is missing, from the beginning or on from where
-    it was stopped; show prints the table; drop takes a player out, again has a match played once more; export writes
-    all of it, from the database alone. Exit code 1 if matches were given up, as the arena failed.
+    check says all that is wrong with the event's file, then has each program play once; run plays what is missing, from
+    the beginning or on from where it was stopped; show prints the table; drop takes a player out, again has a match
+    played once more; export writes all of it, from the database alone. Exit code 1 if matches were given up, as the
+    arena failed, or if a player was at fault in the trial of check.
     """
     if find_spec("sqlalchemy") is None:
         raise CommandError("accord tournament needs the package sqlalchemy: pip install 'accord[tournament]'")
@@ -62,10 +63,21 @@ def tournament(
     arena = arena_of(found)
     if action == "check":
         put(f"no problems in {event}: {len(found.players)} players of {found.spec}, {found.format.kind}")
-        return OK
+        return _tried(found, arena)
     exported = (output, [*(format or ("csv", "json", "html", "text"))]) if action == "export" else None
     how = (rounds, ratings, quiet, json)
     return _with_store(action, found, arena, about, why=why, accept=accept, how=how, exported=exported)
+
+
+def _tried(event: Event, arena: Arena) -> int:
+    """Have each player play once, tell how that went, and return the exit code."""
+    from runtime.tournament.trial import trial
+
+    lines, well = trial(event, arena)
+    put("in a match that does not count all played by the rules" if well else "in a match that does not count:")
+    for line in lines:
+        put(line)
+    return OK if well else FAILED
 
 
 def _with_store(

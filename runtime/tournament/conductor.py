@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
+from runtime.players.descendants import MARK as PROGRAM_MARK
 from runtime.players.seeds import derived_seed
 from runtime.tournament import match_process
 from runtime.tournament.event import Event
@@ -175,6 +176,8 @@ class Conductor:
 
     def _ended(self, one: _Running, report: MatchReport) -> None:
         del self._running[one.match.id]
+        if not report.broken:
+            one.process.join(END_SECONDS)  # it ends of itself
         self._end(one)
         number, seconds = one.match.number, time.monotonic() - one.began
         if report.broken or {placed.player for placed in report.places} != set(one.match.seats):
@@ -226,7 +229,7 @@ def killmarked(mark: str) -> int:
 
 def marked(mark: str) -> Iterator[int]:
     """Yield the number of every process but this one that has a mark in its environment."""
-    wanted = f"{MARK}={mark}".encode()
+    wanted, programs = f"{MARK}={mark}".encode(), f"{PROGRAM_MARK}=".encode()
     try:
         entries = list(os.scandir("/proc"))
     except OSError:
@@ -234,5 +237,7 @@ def marked(mark: str) -> Iterator[int]:
     for entry in entries:
         if entry.name.isdecimal() and int(entry.name) != os.getpid():
             with suppress(OSError), closing(open(f"/proc/{entry.name}/environ", "rb")) as file:
-                if any(part.startswith(wanted) for part in file.read().split(b"\0")):
+                parts = file.read().split(b"\0")
+                # Whoever is to end programs itself, should their match be killed, has no mark of a program.
+                if any(part.startswith(programs) for part in parts) and any(part.startswith(wanted) for part in parts):
                     yield int(entry.name)

@@ -25,6 +25,7 @@ from machines.values import plain
 from runtime.journal import FORMAT, Head, open_journal
 from runtime.losses import Loss, violation_text
 from runtime.players.base import UnknownPlayerError
+from runtime.players.descendants import WARDEN
 from runtime.players.registry import open_player
 from runtime.players.seeds import derived_seed
 from runtime.sessions.game_result import GameResult, Participant
@@ -74,20 +75,34 @@ def run(task: MatchTask, connection: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all of a terminal: the coordinator decides
     signal.signal(signal.SIGTERM, lambda *_: force_end())
     os.environ[MARK] = task.mark
-    threading.Thread(target=_die_with, args=(connection,), daemon=True).start()
+    WARDEN.begin()
+    done = threading.Event()
+    threading.Thread(target=_die_with, args=(connection, done), daemon=True).start()
     try:
+        _write_to(task.folder / LOG_FILE)
         report = report_of(task)
     except BaseException as error:
         report = MatchReport(broken=f"{type(error).__name__}: {error}")
+    done.set()
     with suppress(OSError):
         connection.send(report)
+    WARDEN.close()
     os._exit(0)  # a strategy may still think in its thread
 
 
-def _die_with(connection: Connection) -> None:
+def _die_with(connection: Connection, done: threading.Event) -> None:
     with suppress(EOFError, OSError):
         connection.recv()
-    force_end()
+    if not done.is_set():
+        force_end()
+
+
+def _write_to(path: Path) -> None:
+    """Have all that this process writes, as a strategy may, go to a file and not to the coordinator's terminal."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "ab", buffering=0) as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
 
 
 def report_of(task: MatchTask) -> MatchReport:
@@ -225,7 +240,7 @@ def _log_to(path: Path) -> None:
     for handler in list(root.handlers):
         root.removeHandler(handler)
         handler.close()
-    handler = logging.FileHandler(path, mode="w", encoding="utf-8", errors="replace")
+    handler = logging.FileHandler(path, encoding="utf-8", errors="replace")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     root.addHandler(handler)
     logging.getLogger("accord").setLevel(logging.INFO)
