@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.batches import Batch
+from benchmarks.chart import bars
 
 FOLDER = Path(__file__).parent
 WORDS = {
@@ -39,6 +40,17 @@ WORDS = {
     "journaled": "the same, with a journal of its messages",
     "stock": "hand-written, a task a game, anyio's own streams",
     "callbacks": "hand-written, no tasks, our transport",
+    "callbacks-journaled": "the same, with a journal of its messages",
+    "streams": "as most would write it: streams, wait_for, json",
+}
+NAMES = {  # in the chart
+    **WORDS,
+    "tasks": "by hand, a task a game",
+    "journaled": "by hand, a task a game, journal",
+    "stock": "by hand, anyio's own streams",
+    "callbacks": "by hand, no tasks",
+    "callbacks-journaled": "by hand, no tasks, journal",
+    "streams": "as most would write it: asyncio streams, json",
 }
 RIVALS = ("journaled", "tasks")  # the plain and good ones that the ratios are to
 BATCH_SECONDS_MAX = 60.0
@@ -139,10 +151,10 @@ def compared(kinds: Sequence[str], backend: str, pairs: int, turns: int, seconds
 def kinds_for(backend: str, pairs: int, quick: bool) -> list[str]:
     """Return which servers are compared."""
     if quick or pairs == 1:
-        return ["ours", "tasks", "journaled", "stock"]
+        return ["ours", "tasks", "journaled", "stock"] if backend == "trio" else [*WORDS]
     if backend == "trio":  # has no transport but anyio's streams, and no callbacks
         return ["ours", "hall", "tasks", "journaled", "stock"]
-    return ["ours", "hall", "ours-stock", "tasks", "journaled", "stock", "callbacks"]
+    return [*WORDS]
 
 
 def main() -> None:
@@ -151,6 +163,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one short round of each, for a first look")
     parser.add_argument("--backend", default="asyncio,uvloop,trio")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--chart", type=Path, help="write CPU a move with 64 pairs on the first loop to this SVG file")
     given = parser.parse_args()
     backends = [name for name in given.backend.split(",") if find_spec(name) is not None]
     rows: list[Row] = []
@@ -168,6 +181,11 @@ def main() -> None:
                 rows += found
                 if not given.json:
                     _tell(found)
+    if given.chart is not None:
+        shown = [row for row in rows if (row.pairs, row.backend) == (64, backends[0])]
+        title = f"CPU of the server a move, 64 pairs, {backends[0]}, median"
+        named = [(NAMES[row.server], row.cpu_us) for row in sorted(shown, key=lambda row: row.cpu_us)]
+        given.chart.write_text(bars(title, named, "us"), encoding="utf-8")
     if given.json:
         told = [{name: getattr(row, name) for name in Row.__slots__} for row in rows]
         print(json.dumps({"where": where, "rows": told}))
