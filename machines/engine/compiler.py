@@ -305,6 +305,8 @@ class Program:
         elif len(flow.longest_chain()) > CALL_DEPTH_MAX:
             self.refused = f"machines call one another more than {CALL_DEPTH_MAX} deep"
         self.live_around = live_around(flow, union=True)
+        # What may refuse a message, by machine, state and message: compiled when the first is refused.
+        self.conditions: dict[tuple[str, str, str], Any] = {}
         self.tables: dict[str, CompiledMachine] = {}
         for machine in self.role.machines.values():
             self.tables[machine.name] = CompiledMachine(machine, self)

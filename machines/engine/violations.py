@@ -7,13 +7,14 @@ nothing that goes wrong here ends one: what a violation cannot say it leaves emp
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from machines.effects import Violation
 from machines.engine.actions import Scope, Slots
-from machines.expressions.compiler import compile  # noqa: A004 (as in re.compile)
+from machines.expressions.compiler import Evaluator, compile  # noqa: A004 (as in re.compile)
 from machines.expressions.unparse import show
 from machines.messages.shapes import shown
 from machines.model import Binary, Call, Choice, Expression
@@ -158,11 +159,12 @@ def _words(value: Any) -> Iterator[str]:
 def refusal(session: Interpreter, frame: CallFrame, layer: HandlerScope, reader: MessageHandler, fields: Any,
             seat: PeerState | None) -> tuple[str, str]:  # fmt: skip
     """Return which conditions refused a message, and why in the words of the rules, as far as they say so."""
-    machine = session.program.role.machines[frame.table.name]
-    state = frame.node.state
-    handlers = machine.always if layer is frame.table.always else state
-    choice = handlers.answers.receive.get(reader[1].name) if handlers is not None else None
-    if not isinstance(choice, Choice):
+    everywhere = layer is frame.table.always
+    key = (frame.table.name, "" if everywhere else frame.node.name, reader[1].name)
+    conditions = session.program.conditions.get(key)
+    if conditions is None:
+        conditions = session.program.conditions[key] = _conditions(session, frame, everywhere, reader[1].name)
+    if not conditions:
         return "", ""
     slots = frame.slots.copy()
     _, _, places = reader
@@ -173,44 +175,84 @@ def refusal(session: Interpreter, frame: CallFrame, layer: HandlerScope, reader:
             slots[slot] = field
     if frame.table.peer_slot and seat is not None:
         slots[frame.table.peer_slot] = seat.peer
-    around = session.program.live_around[machine.name] - frame.table.slot_of.keys()
-    scope = Scope(session.program.spec, session.program.role.name, frame.table.slot_of, session.program.rules,
-                  frame.table.live, around)  # fmt: skip
     rules: list[str] = []
     words: list[str] = []
-    for branch in choice.branches:
-        refusing = _first_false(branch.guard, scope, slots) if branch.guard is not None else None
+    for parts, limit in conditions:
+        refusing = next((part for part in parts if part.refuses(slots)), None)
         if refusing is not None:
-            rules.append(show(refusing))
-            words.append(_in_words(refusing, scope, slots))
-        elif branch.limit is not None:
-            rules.append(f"limit {show(branch.limit)}")
+            rules.append(refusing.text)
+            words.append(refusing.in_words(slots))
+        elif limit:
+            rules.append(limit)
     return "; ".join(rules[:RULES_SHOWN]), "; ".join(dict.fromkeys(filter(None, words)))
 
 
-def _first_false(guard: Expression, scope: Scope, slots: Slots) -> Expression | None:
-    """Return the first part of a condition, of those joined by ``and``, that does not hold; None if all do."""
-    if isinstance(guard, Binary) and guard.operator == "and":
-        return _first_false(guard.left, scope, slots) or _first_false(guard.right, scope, slots)
-    try:
-        return guard if compile(guard, scope)(slots) is False else None
-    except Exception:  # as it did not raise when the message was judged, it reads what is only known then
-        return guard
+class Condition:
+    """A part of a branch's condition, of those joined by ``and``, compiled once; ``text`` is as in the spec."""
 
+    __slots__ = ("_arguments", "_explain", "_run", "text")
 
-def _in_words(refusing: Expression, scope: Scope, slots: Slots) -> str:
-    """Return what the rules module says of a rule that refused: its ``WHY_NOT`` has a function for it, or nothing."""
-    if not isinstance(refusing, Call) or "." not in refusing.path:
-        return ""
-    module, _, rule = refusing.path.partition(".")
-    try:
-        explain = getattr(scope.rules[module], "WHY_NOT", {}).get(rule)
-        if explain is None:
+    def __init__(self, part: Expression, scope: Scope) -> None:
+        self.text = show(part)
+        self._run: Evaluator | None = None
+        self._explain: Any = None  # the function that the rules module has for this rule in ``WHY_NOT``
+        self._arguments: tuple[Evaluator, ...] = ()
+        # What cannot be compiled reads what is only known when a message is judged.
+        with suppress(Exception):
+            self._run = compile(part, scope)
+        if isinstance(part, Call) and "." in part.path:
+            module, _, rule = part.path.partition(".")
+            with suppress(Exception):
+                self._arguments = tuple(compile(argument, scope) for argument in part.arguments or ())
+                self._explain = getattr(scope.rules[module], "WHY_NOT", {}).get(rule)
+
+    def refuses(self, slots: Slots) -> bool:
+        """Tell whether it is false, or cannot be had here: it did not raise when the message was judged."""
+        try:
+            return self._run is None or self._run(slots) is False
+        except Exception:
+            return True
+
+    def in_words(self, slots: Slots) -> str:
+        """Return what the rules module says of a rule that refused; nothing if it says nothing, or fails."""
+        if self._explain is None:
             return ""
-        said = explain(*(compile(argument, scope)(slots) for argument in refusing.arguments or ()))
-    except Exception:
-        return ""
-    return said if isinstance(said, str) else ""
+        try:
+            said = self._explain(*(argument(slots) for argument in self._arguments))
+        except Exception:
+            return ""
+        return said if isinstance(said, str) else ""
+
+
+Conditions = tuple[tuple[tuple[Condition, ...], str], ...]
+"""Of each branch that may take a message: the parts of its condition, and its limit in words or nothing."""
+
+
+def _conditions(session: Interpreter, frame: CallFrame, everywhere: bool, message: str) -> Conditions:
+    program = session.program
+    machine = program.role.machines[frame.table.name]
+    handlers = machine.always if everywhere else frame.node.state
+    choice = handlers.answers.receive.get(message) if handlers is not None else None
+    if not isinstance(choice, Choice):
+        return ()
+    around = program.live_around[machine.name] - frame.table.slot_of.keys()
+    scope = Scope(program.spec, program.role.name, frame.table.slot_of, program.rules, frame.table.live, around)
+    return tuple(
+        (
+            tuple(Condition(part, scope) for part in _joined(branch.guard)) if branch.guard is not None else (),
+            f"limit {show(branch.limit)}" if branch.limit is not None else "",
+        )
+        for branch in choice.branches
+    )
+
+
+def _joined(guard: Expression) -> Iterator[Expression]:
+    """Yield the parts of a condition that are joined by ``and``, in order."""
+    if isinstance(guard, Binary) and guard.operator == "and":
+        yield from _joined(guard.left)
+        yield from _joined(guard.right)
+    else:
+        yield guard
 
 
 def of_player(value: Any) -> bytes:

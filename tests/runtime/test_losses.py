@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from machines.effects import Violation
+from machines.engine import violations
 from machines.engine.session import Program, Session
+from machines.expressions.compiler import compile as compile_expression
 from machines.loader import load
 from runtime.cli import main
 from runtime.losses import LOSSES_MAX, Loss, Losses, loss_facts, violation_text
@@ -209,3 +211,28 @@ def test_saying_what_a_message_is_like_costs_no_more_than_reading_it(tmp_path: P
 
     assert found.kind in ("unknown", "wrong type")
     assert spent < 0.1 * max(1, len(data) / (1 << 20)) + 0.1
+
+
+def test_the_conditions_of_a_refused_message_are_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pot.yaml").write_text(
+        SPEC.replace("fault: {return: null}\n  guest:", "invalid: {then: stay}\n  guest:")
+    )
+    program = Program(load(str(tmp_path / "pot.yaml")), "bank", {})
+    compiled = []
+
+    def counted(*arguments: Any) -> Any:
+        compiled.append(arguments)
+        return compile_expression(*arguments)
+
+    monkeypatch.setattr(violations, "compile", counted)
+    found = []
+    for _ in range(2):  # sessions of one program
+        session = Session(program, watch=True)
+        session.start(0.0)
+        session.connect(0.0)
+        session.receive(0, b'{"hello":"ann"}', 0.0)
+        for count in (b"0", b"7"):
+            found += [e for e in session.receive(0, b'{"take":%s}' % count, 0.0) if isinstance(e, Violation)]
+
+    assert [violation.rule for violation in found] == ["count > 0", "count < 5"] * 2
+    assert len(compiled) == 2, "one for each of the two conditions"
