@@ -58,8 +58,9 @@ def cast(
 ) -> MatchSetup:
     """Return who plays a spec.
 
-    ``players`` None stands for as few as the game needs, or as many as there are ``kinds``. The players for whom no
-    kind is given are of the game's own choice. ``role`` is the role to play, if several connect.
+    ``players`` None stands for as few as the game needs, or as many as there are ``kinds``, each a kind of player or
+    NAME=KIND. The players for whom no kind is given are of the game's own choice. ``role`` is the role to play, if
+    several connect.
 
     With a person among them there is time to think; see `relax_time_limits`.
 
@@ -102,6 +103,7 @@ def cast(
     if len(kinds) > count:
         raise CommandError(f"{len(kinds)} kinds of player are given for {count} players")
     default = default_kind(spec)
+    given, kinds = named(kinds)
     chosen = (*kinds, *[default] * (count - len(kinds)))
     for kind in dict.fromkeys(chosen):
         check_kind(kind, spec)
@@ -115,8 +117,33 @@ def cast(
         listeners=listeners,
         client=client,
         kinds=chosen,
-        names=tuple(names(spec, spec.roles[client], count)),
+        names=tuple(_all_names(spec, spec.roles[client], given, count)),
     )
+
+
+def named(players: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the names, empty where none is given, and the kinds of players that are each a kind or ``NAME=KIND``."""
+    names, kinds = [], []
+    for text in players:
+        name, equals, kind = text.partition("=")
+        if not equals or ":" in name:  # of the command of a program, or the text has no name
+            name, kind = "", text
+        elif not name:
+            raise CommandError(f"--player {text!r} has no name before its '=': write NAME=KIND, or the kind alone")
+        names.append(name)
+        kinds.append(kind)
+    return names, kinds
+
+
+def _all_names(spec: Spec, client: Role, given: Sequence[str], count: int) -> list[str]:
+    """Return the names given, and others where there is none."""
+    for index, name in enumerate(given):
+        if name:
+            check_name(name, spec, client, what="--player")
+            if name in given[:index]:
+                raise CommandError(f"two players are called {name!r}: give each --player a name of its own")
+    others = (name for name in names(spec, client, count + len(given)) if name not in given)
+    return [*(name or next(others) for name in given), *(next(others) for _ in range(count - len(given)))]
 
 
 def seats_of(spec: Spec, server: Role) -> Range | None:
@@ -131,8 +158,9 @@ def seats_of(spec: Spec, server: Role) -> Range | None:
 def fix_seats(spec: Spec, server: Role, count: int) -> dict[str, str]:
     """Return the settings, as text, with which nobody waits for more than ``count`` players.
 
-    A range in ``seats: seats`` becomes ``count..count``, the upper end in ``seats: 5..most`` becomes ``count`` unless
-    that is below the lower one. Nothing is narrowed that is no setting.
+    A range in ``seats: seats`` becomes ``count..count``. In ``seats: enough..most`` the upper end becomes ``count``,
+    and so does the lower one if it is above; if that is no setting, as in ``5..most``, and above ``count``, the upper
+    end is left alone. Nothing is narrowed that is no setting.
     """
     found: dict[str, str] = {}
     too_low: set[str] = set()
@@ -144,6 +172,8 @@ def fix_seats(spec: Spec, server: Role, count: int) -> dict[str, str]:
                 least = _number(spec, low)
                 if least is not None and least <= count:
                     found[name] = str(count)
+                elif least is not None and isinstance(low, Name):
+                    found[name] = found[low.name] = str(count)
                 else:
                     too_low.add(name)  # another window may begin with fewer, but this one would be left without a range
             case _:
@@ -266,7 +296,7 @@ def _letters(index: int) -> str:
     return text
 
 
-def check_name(name: str, spec: Spec, client: Role) -> None:
+def check_name(name: str, spec: Spec, client: Role, *, what: str = "--name") -> None:
     """Make sure that every message in which a client sends its own name can carry this one.
 
     Raises:
@@ -282,7 +312,7 @@ def check_name(name: str, spec: Spec, client: Role) -> None:
                 try:
                     compile_type(field_type, spec.types).freeze(name)
                 except Mismatch as error:
-                    raise CommandError(f"--name {name!r} does not fit {message}: {error}") from None
+                    raise CommandError(f"{what} {name!r} does not fit {message}: {error}") from None
 
 
 def _name_types(spec: Spec, client: Role) -> Iterator[Type]:

@@ -41,7 +41,8 @@ Kinds = Annotated[
         name=["--player"],
         negative=(),
         help="Who decides for a player: a kind that accord show SPEC lists, exec:COMMAND, python:MODULE:CLASS or "
-        "human. May be given again, for one player after another; the rest are of the game's own choice.",
+        "human; with NAME= before it under that name, as in ann=exec:./bot. May be given again, for one player after "
+        "another; the rest are of the game's own choice.",
     ),
 ]
 Players = Annotated[int | None, Parameter(help="How many play; as few as the game allows if left out.")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from machines.loader import load
 from machines.model import Spec
 from machines.values import Range
+from runtime.cli import main
 from runtime.commands.exit_codes import CommandError
 from runtime.commands.match_setup import MatchSetup, cast, fix_seats, names, relax_time_limits, seats_of
 from runtime.players.base import UnknownPlayerError
@@ -98,16 +100,43 @@ def test_more_kinds_than_players_are_refused() -> None:
         tsuro(3, "first", "first", "first", "first")
 
 
+def test_players_have_the_names_that_are_given() -> None:
+    chosen = cast(load("tsuro"), {}, 4, ["ann=strong", "first", "player2=exec:A=1 ./bot"], None)
+
+    assert chosen.names == ("ann", "player1", "player2", "player3")
+    assert chosen.kinds[:3] == ("strong", "first", "exec:A=1 ./bot")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "text"),
+    [
+        (["ann=strong", "ann=cheat"], "two players are called 'ann'"),
+        (["=strong"], "'=strong' has no name"),
+        (["a" * 100 + "=strong"], "does not fit"),
+    ],
+)
+def test_names_that_cannot_be_are_refused(kinds: list[str], text: str) -> None:
+    with pytest.raises(CommandError, match=text):
+        cast(load("trains"), {}, 3, kinds, None)
+
+
+def test_a_game_of_two_begins_when_both_have_joined(capsys: pytest.CaptureFixture[str]) -> None:
+    began = time.monotonic()
+
+    assert main(["play", "trains", "--players", "2", "--seed", "1", "--no-journal", "--quiet"]) == 0
+
+    assert time.monotonic() - began < 15, "its sign-up periods are 20 s each"
+    assert "won: " in capsys.readouterr().out
+
+
 def test_an_unknown_kind_is_refused_before_anything_runs() -> None:
     with pytest.raises(UnknownPlayerError):
         tsuro(3, "frist")
 
 
-@pytest.mark.parametrize(("count", "narrowed"), [(2, {}), (5, {"most": "5"})])
-def test_a_setting_that_two_windows_share_is_narrowed_only_if_both_allow_it(
-    count: int, narrowed: dict[str, str]
-) -> None:
-    spec = load("trains")  # 5 or more in the first period, 2 or more in the second
+@pytest.mark.parametrize(("count", "narrowed"), [(2, {"enough": "2", "most": "2"}), (5, {"most": "5"})])
+def test_no_window_is_left_open_for_players_who_do_not_come(count: int, narrowed: dict[str, str]) -> None:
+    spec = load("trains")  # `enough` or more in the first period, 2 or more in the second
 
     assert fix_seats(spec, spec.roles["server"], count) == narrowed
 
