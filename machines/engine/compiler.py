@@ -248,6 +248,7 @@ class CompiledMachine:
         self.nodes: dict[str, CompiledState] = {}
         self.entrance: CompiledState
         self.triggers: dict[str, Callable[..., bool]] = {}
+        self.conditions: dict[tuple[str, str], Any] = {}  # that may refuse, by state and message; made when one does
         _Builder(machine, self, program).build()
 
 
@@ -305,8 +306,6 @@ class Program:
         elif len(flow.longest_chain()) > CALL_DEPTH_MAX:
             self.refused = f"machines call one another more than {CALL_DEPTH_MAX} deep"
         self.live_around = live_around(flow, union=True)
-        # What may refuse a message, by machine, state and message: compiled when the first is refused.
-        self.conditions: dict[tuple[str, str, str], Any] = {}
         self.tables: dict[str, CompiledMachine] = {}
         for machine in self.role.machines.values():
             self.tables[machine.name] = CompiledMachine(machine, self)

@@ -160,10 +160,10 @@ def refusal(session: Interpreter, frame: CallFrame, layer: HandlerScope, reader:
             seat: PeerState | None) -> tuple[str, str]:  # fmt: skip
     """Return which conditions refused a message, and why in the words of the rules, as far as they say so."""
     everywhere = layer is frame.table.always
-    key = (frame.table.name, "" if everywhere else frame.node.name, reader[1].name)
-    conditions = session.program.conditions.get(key)
+    key = ("" if everywhere else frame.node.name, reader[1].name)
+    conditions = frame.table.conditions.get(key)
     if conditions is None:
-        conditions = session.program.conditions[key] = _conditions(session, frame, everywhere, reader[1].name)
+        conditions = frame.table.conditions[key] = _conditions(session, frame, everywhere, reader[1].name)
     if not conditions:
         return "", ""
     slots = frame.slots.copy()

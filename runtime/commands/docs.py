@@ -25,7 +25,7 @@ from machines.model import Spec
 from machines.problems import SpecError
 from runtime.commands.draw import words
 from runtime.commands.exit_codes import FAILED, OK, CommandError
-from runtime.commands.options import Json, Rules, SpecName, are_modules, looked_at
+from runtime.commands.options import Json, Rules, SpecName, are_apart, are_modules, looked_at
 from runtime.commands.output import put, put_json
 
 FORMATS = ("md", "html", "schema", "asyncapi")
@@ -78,6 +78,7 @@ def docs(
             made = list(_filled(fill, rules))
         else:
             loaded = [looked_at(name, rules) for name in names]
+            are_apart(names, loaded)
             made = [written for spec in loaded for written in _documents(spec, out, formats, pictures=not check)]
             made += [(out / "README.md", index(loaded, formats).encode())] if all_ else []
         return _checked(made, json=json) if check else _written(made, json=json)

@@ -19,7 +19,7 @@ from machines.loader import shipped
 from machines.model import Spec
 from machines.problems import near
 from runtime.commands.exit_codes import FAILED, OK, CommandError
-from runtime.commands.options import Json, Rules, SpecName, are_modules, looked_at
+from runtime.commands.options import Json, Rules, SpecName, are_apart, are_modules, looked_at
 from runtime.commands.output import note, put, put_json
 from runtime.recording import Run, recorded
 
@@ -80,6 +80,7 @@ def draw(
         raise CommandError("--journal needs the one spec that ran: accord draw SPEC --journal FILE...")
     are_modules(rules)
     loaded = [looked_at(name, rules) for name in names]
+    are_apart(names, loaded)
     if check:
         faults = [fault for spec in loaded for fault in _stale(spec, out, asked, kinds)]
         if json:

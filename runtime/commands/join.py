@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from logging import LogRecord
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -88,6 +89,7 @@ def join(
     journal_limit: JournalLimit = LIMIT_MIB,
     log: Level = "warning",
     evidence: Evidence = EVIDENCE_SHOWN,
+    retry: Annotated[float, Parameter(help="Seconds for which it is tried again where nobody listens yet.")] = 3.0,
     log_json: LogJson = False,
     json: Json = False,
 ) -> int:
@@ -100,6 +102,8 @@ def join(
     the server ends the connection before it has said anything that was heard: no seat is left, its game is over, or too
     few have come for one.
     """
+    if not (isfinite(retry) and retry >= 0):
+        raise CommandError(f"--retry {retry:g} is not a number of seconds from 0 on")
     overridden = settings_of(settings)
     loaded_spec = loaded(spec, overridden, rules)
     connecting = tuple(loaded_spec.connects)
@@ -160,6 +164,8 @@ def join(
                 on_turned_away=told,
                 tells_waits=kind != "human",
                 tls=None if trusted is None else dict.fromkeys(addresses, trusted),
+                retry=retry,
+                on_connected=(lambda: note("connected, waiting for the game")) if kind == "human" else None,
             )
 
     with (

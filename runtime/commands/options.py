@@ -192,6 +192,24 @@ def looked_at(name: str, rules: Sequence[str] = ()) -> Spec:
     return load(name, rules=[*rules, *missing_rules(name)])
 
 
+def are_apart(names: Sequence[str], specs: Sequence[Spec]) -> None:
+    """Make sure that no two specs write files of the same names; ``names`` are what they are called by here.
+
+    Raises:
+        CommandError: two have the same name of protocol, or names that are the same on some file systems.
+    """
+    from diagrams.rendering.labels import stem
+
+    first: dict[str, str] = {}
+    for name, spec in zip(names, specs, strict=True):
+        other = first.setdefault(stem(spec.protocol).lower(), name)
+        if other != name:
+            raise CommandError(
+                f"{other} and {name} would write the same files, {stem(spec.protocol)}...: write each into a folder of "
+                "its own with -o"
+            )
+
+
 def missing_rules(name: str) -> list[str]:
     """Return the rules modules that a spec, or one it extends, names and that are not allowed here."""
     named: dict[str, None] = {}

@@ -63,8 +63,13 @@ def game_lines(chosen: MatchSetup, result: GameResult, evidence: int) -> list[st
         lines.append(f"{chosen.server} goes on for ever: it was stopped once all players had ended")
     for name, ended in result.sessions.items():
         lines += [f"{name}: {line}" for line in result_lines(chosen.spec, ended)]
-    lines += [f"{outcome.name} failed: {_why(outcome.failed)}" for outcome in result.players if outcome.failed]
+    lines += [_failure(outcome.name, _why(outcome.failed)) for outcome in result.players if outcome.failed]
     return [*lines, *result.losses.lines(evidence)]
+
+
+def _failure(name: str, why: str) -> str:
+    """Return how a player's session failed; a person who left the game has not failed in it."""
+    return why if why.startswith(f"{name} left the game") else f"{name} failed: {why}"
 
 
 def _why(failed: str) -> str:

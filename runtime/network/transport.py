@@ -60,6 +60,10 @@ class CannotConnectError(NetworkError):
     """There is no connection to be had to a role's address."""
 
 
+class NobodyListensError(CannotConnectError):
+    """The host is there and nobody listens at the port: perhaps not yet."""
+
+
 class Connection(Protocol):
     """One connected byte stream.
 
@@ -193,7 +197,16 @@ async def connect(
     except TimeoutError as error:
         raise CannotConnectError(f"cannot connect to {where}: no answer within {CONNECT_SECONDS:g} s") from error
     except (OSError, ValueError, anyio.BrokenResourceError, anyio.EndOfStream) as error:
-        raise CannotConnectError(f"cannot connect to {where}: {reason(error)}") from error
+        kind = NobodyListensError if _is_refused(error) else CannotConnectError
+        raise kind(f"cannot connect to {where}: {reason(error)}") from error
+
+
+def _is_refused(error: BaseException) -> bool:
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(_is_refused, error.exceptions))
+    if error.__cause__ is not None and not getattr(error, "errno", None):
+        return _is_refused(error.__cause__)
+    return isinstance(error, ConnectionRefusedError)
 
 
 def reason(error: BaseException) -> str:

@@ -41,6 +41,9 @@ PAGE = 20  # Choices shown at a time: with the board above, what a terminal of 2
 class LeftError(DecisionError):
     """The person has left: said so, or ended the terminal's input."""
 
+    def __init__(self, text: str) -> None:
+        super().__init__(text, "left")
+
 
 class Terminal:
     """Where a person is asked: lines in, text out. Waiting for a line can be cancelled, and no line is lost by that.

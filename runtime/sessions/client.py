@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from ssl import SSLContext
-from typing import Any
+from typing import Any, Final
 
 import anyio
 from anyio.abc import TaskGroup
@@ -12,10 +14,21 @@ from anyio.abc import TaskGroup
 from machines.effects import Effect, Ended
 from machines.engine.session import Program, Session
 from runtime.network.clock import make_clock, warn_of_lag
-from runtime.network.transport import CannotConnectError, Connection, NetworkError, connect, library_named
+from runtime.network.transport import (
+    CannotConnectError,
+    Connection,
+    NetworkError,
+    NobodyListensError,
+    connect,
+    library_named,
+)
 from runtime.players.base import Player
 from runtime.sessions.driver import JournalWriter, open_host
 from runtime.sessions.stall_report import tell_of_waits
+
+log = logging.getLogger("accord.session")
+
+RETRY_SECONDS: Final = 0.1  # between two tries to reach a role at whose port nobody listens
 
 Address = tuple[str, int]
 """A host's name or number, and a port."""
@@ -36,6 +49,8 @@ async def join(
     stock: bool = False,
     tls: Mapping[str, SSLContext] | None = None,
     make_session: Callable[..., Session] = Session,
+    retry: float = 0.0,
+    on_connected: Callable[[], None] | None = None,
 ) -> Ended:
     """Connect a role to those it connects to, run its session, and return how it ended.
 
@@ -45,7 +60,8 @@ async def join(
 
     ``on_turned_away`` is told the role, and why if the network says so, where it ended the connection before the player
     had heard anything, and that was not what the spec waited for: its seats are taken, or its game is over. With
-    ``tells_waits`` the log says what is waited for when nothing happens for a while.
+    ``tells_waits`` the log says what is waited for when nothing happens for a while. Where nobody listens yet it is
+    tried again for ``retry`` seconds; ``on_connected`` is called once all are reached.
 
     Raises:
         CannotConnectError: a role can't be reached, or has no address.
@@ -53,7 +69,9 @@ async def join(
 
     async def run(tasks: TaskGroup) -> Ended:
         clock = make_clock(tasks)
-        connections = await connect_all(program.connects, addresses, tasks, stock=stock, tls=tls)
+        connections = await connect_all(program.connects, addresses, tasks, stock=stock, tls=tls, retry=retry)
+        if on_connected is not None:
+            on_connected()
         host = open_host(
             program,
             tasks,
@@ -107,20 +125,40 @@ async def connect_all(
     *,
     stock: bool = False,
     tls: Mapping[str, SSLContext] | None = None,
+    retry: float = 0.0,
 ) -> list[Connection]:
     """Return a connection to each role, in order; if one fails, those before it are closed. ``tls`` is by role.
+
+    Where nobody listens it is tried again, for ``retry`` seconds in all.
 
     Raises:
         CannotConnectError: a role can't be reached, or has no address.
     """
     connections: list[Connection] = []
+    until = anyio.current_time() + retry
     try:
         for role in roles:
             if role not in addresses:
                 raise CannotConnectError(f"cannot connect to {role}: no address was given for it")
-            connections.append(await connect(role, *addresses[role], tasks, stock=stock, tls=(tls or {}).get(role)))
+            how = partial(connect, role, *addresses[role], tasks, stock=stock, tls=(tls or {}).get(role))
+            connections.append(await _connected(how, until))
     except BaseException:
         for connection in connections:
             connection.abort()
         raise
     return connections
+
+
+async def _connected(connects: Callable[[], Awaitable[Connection]], until: float) -> Connection:
+    told = False
+    while True:
+        try:
+            return await connects()
+        except NobodyListensError as error:
+            left = until - anyio.current_time()
+            if left <= 0:
+                raise
+            if not told:
+                log.info("%s; it is tried again for %.1f s", error, left)
+            told = True
+            await anyio.sleep(min(RETRY_SECONDS, left))

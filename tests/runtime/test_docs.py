@@ -175,3 +175,19 @@ def test_a_part_that_asks_for_what_there_is_not_names_its_file_and_line(accord: 
     assert str(page) in err
     assert "did you mean 'tsuro'?" in err
     assert page.read_text().count("\n") == 2, "nothing is written"
+
+
+@pytest.mark.parametrize("command", ["draw", "docs"])
+def test_two_specs_that_would_write_the_same_files_are_refused(accord: Run, tmp_path: Path, command: str) -> None:
+    for folder, protocol in (("one", "chat"), ("two", "chat")):
+        (tmp_path / folder).mkdir()
+        text = (ROOT / "specs" / "sticks.yaml").read_text().replace("protocol: sticks", f"protocol: {protocol}")
+        (tmp_path / folder / "chat.yaml").write_text(text)
+    one, two = (str(tmp_path / folder / "chat.yaml") for folder in ("one", "two"))
+
+    code, out, err = accord(command, one, two, "-o", str(tmp_path / "out"))
+
+    assert (code, out) == (2, "")
+    assert f"{one} and {two} would write the same files" in err
+    assert not (tmp_path / "out").exists()
+    assert accord(command, one, one, "-o", str(tmp_path / "out"))[0] == 0

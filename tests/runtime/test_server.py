@@ -16,8 +16,14 @@ import pytest
 from anyio.abc import SocketAttribute, SocketStream
 
 from machines.effects import Ended
-from runtime.network.transport import CannotConnectError, CannotListenError, PortInUseError
-from runtime.sessions.client import join
+from runtime.network.transport import (
+    CannotConnectError,
+    CannotListenError,
+    Connection,
+    NobodyListensError,
+    PortInUseError,
+)
+from runtime.sessions.client import connect_all, join
 from runtime.sessions.server import serve
 from tests.runtime.fakes import LineSession, LineSessions, MemoryJournal, ScriptedPlayer, line_program
 
@@ -409,3 +415,38 @@ async def test_every_address_of_a_name_gets_the_same_port(stock: bool) -> None:
     assert scope.cancelled_caught
     assert len(ports) == 1
     assert ports[0] > 0
+
+
+async def test_where_nobody_listens_yet_it_is_tried_again(stock: bool, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "accord.session")
+    reached: list[list[Connection]] = []
+    with socket.socket() as later, anyio.fail_after(30):
+        later.bind(("127.0.0.1", 0))
+
+        async with anyio.create_task_group() as tasks:
+
+            async def run() -> None:
+                where = {"server": later.getsockname()}
+                reached.append(await connect_all(("server",), where, tasks, stock=stock, retry=20))
+
+            tasks.start_soon(run)
+            while "it is tried again for 20.0 s" not in caplog.text:
+                await anyio.sleep(0.001)
+            assert reached == []
+            later.listen()
+            while not reached:
+                await anyio.sleep(0.001)
+            for connection in reached[0]:
+                connection.abort()
+            tasks.cancel_scope.cancel()
+
+
+async def test_nobody_is_tried_for_longer_than_is_said(stock: bool) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        began = anyio.current_time()
+        where = {"server": closed.getsockname()}
+        with pytest.raises(NobodyListensError):
+            await join(line_program(connects=("server",)), where, None, stock=stock, retry=0.3)
+
+    assert 0.3 <= anyio.current_time() - began < 10
