@@ -22,6 +22,7 @@ from machines.engine.compiler import Program
 from machines.engine.session import Session
 from machines.expressions.unparse import show, walk
 from machines.model import Spec
+from machines.verification.counterexamples.shrinking import needed
 from machines.verification.verdict import Finding, TraceStep, Verdict
 
 ATTEMPTS_MAX = 20
@@ -88,8 +89,20 @@ def confirmed(
     for finding in verdict.findings:
         ways = (finding, *(replace(finding, trace=trace) for trace in finding.others)) if finding.trace else ()
         real = next((way for way in ways if replayed(way, spec, programs, decide)), None)
+        if real is not None:
+            real = _shrunk(real, spec, programs, decide)
         found.append(replace(real or finding, confirmed=real is not None) if ways else finding)
     return replace(verdict, findings=tuple(found))
+
+
+def _shrunk(finding: Finding, spec: Spec, programs: Mapping[str, Program], decide: Decide) -> Finding:
+    """Return a finding without the steps that do not lead to it, if the sessions do what is left of its trace too."""
+    if finding.code not in _SHOWN_BY:
+        return finding  # it shows in where everybody is: no step is in vain
+    shorter = replace(finding, trace=needed([[step] for step in finding.trace]))
+    if len(shorter.trace) < len(finding.trace) and replayed(shorter, spec, programs, decide):
+        return shorter
+    return finding
 
 
 def replayed(finding: Finding, spec: Spec, programs: Mapping[str, Program], decide: Decide) -> bool:

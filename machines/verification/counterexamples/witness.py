@@ -29,6 +29,7 @@ from machines.verification.budget import Budget
 from machines.verification.contracts import Contract
 from machines.verification.counterexamples.confusion import FairGraph, FreeCast, PlainCast
 from machines.verification.counterexamples.replay import Decide, last_read
+from machines.verification.counterexamples.shrinking import needed
 from machines.verification.error_states import names_of, step_of, steps
 from machines.verification.search.channels import is_empty
 from machines.verification.search.state_space import GlobalState, StateSpace, Transition
@@ -411,39 +412,6 @@ class _Search:
                     given = ("read", seat, f"{LOST}died")
                     for way in actor.part.after(local, given):
                         yield ((peers[seat], True),), given, way
-
-
-def needed(units: Sequence[Sequence[TraceStep]], of: Collection[str] = ()) -> tuple[TraceStep, ...]:
-    """Return the steps without those that neither the last unit nor the last step of these actors needs.
-
-    ``units`` are steps that are one move each. A step needs those of its actor before it, and the one that sent what
-    it reads; what is left is a run too.
-    """
-    before: list[set[int]] = []
-    latest: dict[str, int] = {}
-    sent: dict[tuple[str, str], list[int]] = {}
-    for at, unit in enumerate(units):
-        wanted = {latest[step.who] for step in unit if step.who in latest}
-        for step in unit:
-            coming = sent.get((step.peer, step.who), []) if step.kind == "reads" else []
-            if coming:
-                wanted.add(coming.pop(0))
-        for step in unit:
-            latest[step.who] = at
-            peers = [to for to, _ in step.sent] + list(step.closed)
-            if step.kind == "dies":
-                peers = [who for who in latest if who != step.who]
-            for to in peers:
-                sent.setdefault((step.who, to), []).append(at)
-        before.append(wanted)
-    todo = [latest[who] for who in of if who in latest] if of else list(range(len(units)))[-1:]
-    kept: set[int] = set()
-    while todo:
-        at = todo.pop()
-        if at not in kept:
-            kept.add(at)
-            todo.extend(before[at])
-    return tuple(step for at, unit in enumerate(units) if at in kept for step in unit)
 
 
 def step_of_fault(graph: StateSpace, at: int, peer: int, to: int, name_of: Sequence[str], *, dies: bool) -> TraceStep:

@@ -17,7 +17,8 @@ from machines.manual import pages
 from machines.problems import Problem
 from machines.verification.contracts import contracts_for
 from machines.verification.counterexamples import witness
-from machines.verification.counterexamples.witness import Witnesses, find_witnesses, needed, replay
+from machines.verification.counterexamples.shrinking import needed
+from machines.verification.counterexamples.witness import Witnesses, find_witnesses, replay
 from machines.verification.verdict import Finding, TraceStep
 from runtime.cli import main
 from runtime.commands.verification import decider
