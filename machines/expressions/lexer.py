@@ -103,14 +103,15 @@ def _any_of(signs: Iterator[str]) -> str:
     return "|".join(re.escape(sign) for sign in sorted(signs, key=len, reverse=True))
 
 
-# Each alternative is linear: the repeats are possessive, so an open quote is not tried again at every later one.
+# Each alternative is linear: there is one way to read a text, and what is tried again is a part of it once. Possessive
+# repeats would say so, but Python 3.11.2, which Debian 12 has, takes the point of `2..5` for part of its number then.
 _TOKEN = re.compile(
     rf"""
       (?P<blank>[ \t\r\n]+)
-    | (?P<number>[0-9]++(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+)
-    | (?P<name>[A-Za-z_][A-Za-z0-9_]*+)
-    | (?P<text>'(?:[^']|'')*+')
-    | (?P<double>"(?:[^"\\]|\\.)*+")
+    | (?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)
+    | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
+    | (?P<text>'[^']*(?:''[^']*)*'(?!'))
+    | (?P<double>"[^"\\]*(?:\\.[^"\\]*)*")
     | (?P<open>["'])
     | (?P<foreign>{_any_of(sign for sign in (*_REPLACED, *_REFUSED) if len(sign) > 1)})
     | (?P<sign>\.\.|==|!=|<=|>=|[-+*<>()\[\],.])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from machines.expressions import parser
+from machines.expressions import lexer, parser
 from machines.expressions.parser import CHARACTERS_MAX, DEPTH_MAX, parse, parse_call
 from machines.expressions.unparse import show, walk
 from machines.model import Attribute, Binary, Call, Constant, Expression, Item, Mapped, Name, Sequence, Unary
@@ -335,3 +335,7 @@ def test_any_text_is_an_expression_or_a_problem_and_never_an_exception(text: str
     for fault in (*faults(text), *faults(text, call=True)):
         assert fault.hint
         assert 0 <= fault.place.column - HERE.column <= len(text)
+
+
+def test_the_pattern_of_tokens_has_no_possessive_repeat_which_python_3_11_2_matches_wrongly() -> None:
+    assert not re.search(r"[+*?]\+|\(\?>", lexer._TOKEN.pattern)
