@@ -64,8 +64,6 @@ PLANTED = {
     "half": ("client/main.playing/sends-only", "INIT_PLACE:"),
     "shape-of-the-other": ("client/main.initial/sends-only", "initial:"),
     "double-move": ("client/main.playing/sends-only", "playing:"),
-    "double-second": ("client/main.playing/sends-only", "playing:"),
-    "leaves-after-move": ("client/main.playing/within", "playing:"),
     "other-square": ("client/rules/INTER_PLACE", "if: tsuro.may_place"),
     "foreign-tile": ("client/rules/INTER_PLACE", "if: tsuro.may_place"),
     "initial-again": ("client/main.intermediate/sends-only", "intermediate:"),
