@@ -91,7 +91,22 @@ class Builder:
 
     def text(self, text: str) -> tuple[int, int]:
         """Return the piece of exactly this text."""
-        return self.chain([self.one(((ord(character), ord(character)),)) for character in text])
+        return self.texts((text,))
+
+    def texts(self, texts: Iterable[str]) -> tuple[int, int]:
+        """Return the piece of exactly these texts; what they begin with in common has its states once."""
+        first, last = self.state(), self.state()
+        after: dict[tuple[int, str], int] = {}
+        for text in texts:
+            here = first
+            for character in text:
+                there = after.get((here, character))
+                if there is None:
+                    there = after[here, character] = self.state()
+                    self._moves[here].append((ord(character), ord(character), there))
+                here = there
+            self.join(here, last)
+        return first, last
 
     def chain(self, pieces: Iterable[tuple[int, int]]) -> tuple[int, int]:
         """Return the piece of all pieces, one after the other."""
@@ -170,7 +185,7 @@ class Builder:
 def exactly(texts: Iterable[str]) -> Automaton:
     """Return the automaton of these texts and no others."""
     builder = Builder()
-    return builder.finish(builder.either([builder.text(text) for text in texts]))
+    return builder.finish(builder.texts(texts))
 
 
 def up_to(literal: str) -> Automaton:
