@@ -1,5 +1,7 @@
 """Cutting and decoding is linear in the bytes, whatever they hold: the worst of them are searched for."""
 
+import gc
+from collections.abc import Iterator
 from itertools import product
 from time import process_time
 
@@ -23,6 +25,15 @@ FRAGMENTS = [
     b"[" * 60 + b"]" * 60, b"[" * 900 + b"]" * 900, b'{"a":' * 60 + b"1" + b"}" * 60,
     b'["\\\\",' * 50 + b"1" + b"]" * 50,
 ]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _only_what_is_read_is_collected() -> Iterator[None]:
+    """Keep what other tests of this process left behind out of the times: the collector walks over all that lives."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def filled(pieces: tuple[bytes, ...]) -> bytes:
