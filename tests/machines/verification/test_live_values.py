@@ -60,7 +60,7 @@ roles:
 def test_what_sign_ups_and_callees_write_is_seen_by_whoever_is_around_them() -> None:
     spec = load_text(COUNTED)
 
-    # FEW is never received: it never comes. And what a callee returns is live, so its caller need not take it.
+    # FEW is never received: it never comes. What `count` returns is lost indeed, though a live value tells as much.
     assert [problem.code for problem in check_with_suppressions(spec, {})[0]] == ["A331", "A315"]
     assert verdict_of(spec, (1, 2, 3)).state == PROVED
 
