@@ -51,6 +51,7 @@ PLANTED = {
     "double-join": ("client/main.joined/sends-only", "joined:"),
     "name-too-long": ("client/type/JOIN", "JOIN:"),
     "leaves-after-token": ("within", "ready:|started:|initial:"),
+    "leaves-after-move": ("within", "playing:|intermediate:"),  # the next question may have come before it left
     "answers-started": ("sends-only", "started:|initial:"),
     "ignores-the-end": ("client/main.always/hears-ENDED", "playing:"),
     "wrong-token": ("client/rules/INIT_PLACE", "if: token =="),
