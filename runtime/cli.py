@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from errno import EPIPE
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -16,7 +16,7 @@ from pathlib import Path
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
 from runtime.commands.exit_codes import FAILED, INTERRUPTED, OK, PROBLEMS, UNREAD, only, sentence
-from runtime.commands.output import note, results_apart
+from runtime.commands.output import MISSING, OutputError, note, put, results_apart
 
 OURS = ("machines", "rules", "runtime", "diagrams", "specs")
 
@@ -60,6 +60,8 @@ _RUNS_OTHERS = frozenset(
     {"play", "simulate", "serve", "join", "check", "show", "replay", "rules", "diff", "try", "studio", "proxy"}
     | {"tournament"}
 )
+# Those whose results people read, unless they ask for --json.
+_TOLD_TO_PEOPLE = frozenset({"play", "serve", "join"})
 _HELP_WORDS = frozenset({"--help", "-h", "--version"})
 
 
@@ -129,6 +131,8 @@ def _run(words: list[str]) -> int:
     except (Exception, KeyboardInterrupt, BaseExceptionGroup) as error:
         code = _told(only(error))
     code = code if isinstance(code, int) else OK
+    if MISSING.lines:
+        _tell_of_missing(words)
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -138,6 +142,16 @@ def _run(words: list[str]) -> int:
             note(f"accord: standard output cannot be written: {os.strerror(error.errno or 0).lower()}")
             code = FAILED
     return code
+
+
+def _tell_of_missing(words: list[str]) -> None:
+    """Say that lines are missing: on standard error if it takes any now, else where people read the result."""
+    told = f"accord: {MISSING.told()}"
+    note(told)
+    if MISSING.lines and words[0] in _TOLD_TO_PEOPLE and "--json" not in words:
+        with suppress(OSError, OutputError):
+            put(told)
+    MISSING.lines = 0
 
 
 def _misread(error: CycloptsError) -> str:

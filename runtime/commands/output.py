@@ -90,8 +90,36 @@ def put_json(value: Any) -> None:
 
 
 def note(text: str) -> None:
-    """Tell the person something that is not part of the result; control characters are escaped."""
-    print(escape_control_characters(text), file=sys.stderr, flush=True)
+    """Tell the person something that is not part of the result; control characters are escaped.
+
+    Where standard error takes nothing, it is counted as missing: no run fails for what only tells of it.
+    """
+    try:
+        print(escape_control_characters(text), file=sys.stderr, flush=True)
+    except OSError as error:
+        MISSING.count(error)
+
+
+class Missing:
+    """What standard error did not take, as where the disk is full."""
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self._why = ""
+
+    def count(self, error: OSError, lines: int = 1) -> None:
+        """Count lines that could not be written."""
+        self.lines += lines
+        self._why = (error.strerror or str(error)).lower()
+
+    def told(self) -> str:
+        """Return a sentence for what is missing, and count from nothing again."""
+        lines, self.lines = self.lines, 0
+        are = "1 line of log and progress is" if lines == 1 else f"{lines} lines of log and progress are"
+        return f"standard error could not be written: {self._why} ({are} missing)"
+
+
+MISSING: Final = Missing()
 
 
 def table(rows: Iterable[Sequence[str]]) -> list[str]:
@@ -138,7 +166,15 @@ class LogHandler(logging.StreamHandler[TextIO]):
         super().__init__(stream)
         self._time = time
         self._lost = 0
+        self._why: OSError | None = None
         self._tell_at = -inf
+
+    def close(self) -> None:
+        """Leave what is still not told of to the end of the command."""
+        if self._why is not None and self._lost:
+            MISSING.count(self._why, self._lost)
+            self._lost = 0
+        super().close()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line."""
@@ -152,8 +188,10 @@ class LogHandler(logging.StreamHandler[TextIO]):
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (as logging calls it)
         """Count a line that could not be written; a fault of the program itself is told as ever."""
-        if isinstance(sys.exc_info()[1], OSError):
+        error = sys.exc_info()[1]
+        if isinstance(error, OSError):
             self._lost += 1
+            self._why = error
         else:
             super().handleError(record)
 
@@ -182,5 +220,6 @@ def log_shown(
     finally:
         waiting.setLevel(logging.NOTSET)
         logger.removeHandler(handler)
+        handler.close()
         logger.setLevel(level_before)
         logger.propagate = propagated_before

@@ -296,6 +296,42 @@ def test_output_that_cannot_be_written_is_one_sentence(words: str) -> None:
     assert done.stderr == "accord: standard output cannot be written: no space left on device\n"
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no disk here that is always full")
+@pytest.mark.parametrize("more", by_default(["", "--log info", "--json", "--log debug --json"], ["--log info"]))
+def test_a_game_whose_log_cannot_be_written_is_played_and_tells_of_it_where_people_read(more: str) -> None:
+    words = "play sticks --seed 1 --no-journal --player random --player random"
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "runtime", *words.split(), *more.split()],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=full,
+            text=True,
+            timeout=SECONDS,
+        )
+
+    assert done.returncode == 0
+    if "--json" in more:  # where a program reads, nothing else is written
+        assert json.loads(done.stdout)["failed"] is None
+    else:
+        last = done.stdout.splitlines()[-1]
+        assert re.fullmatch(
+            r"accord: standard error could not be written: no space left on device "
+            r"\(\d+ lines of log and progress are missing\)",
+            last,
+        )
+        assert done.stdout.splitlines()[1].startswith("result: ")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no disk here that is always full")
+def test_a_command_that_is_misread_has_its_exit_code_even_where_nothing_can_be_said() -> None:
+    with open("/dev/full", "w") as full:
+        words = [sys.executable, "-m", "runtime", "nonsense"]
+        done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=full, text=True, timeout=SECONDS)
+
+    assert (done.returncode, done.stdout) == (2, "")
+
+
 def test_a_person_is_not_kept_at_a_question_of_a_game_that_is_over(start: Start) -> None:
     with socket.create_server(("127.0.0.1", 0)) as door:
         address = f"127.0.0.1:{door.getsockname()[1]}"
