@@ -13,20 +13,17 @@ from cyclopts import Parameter
 from machines.effects import Effect, Ended, Violation
 from machines.loader import load
 from machines.values import plain
-from runtime.commands.backends import journal as opened_journal
-from runtime.commands.backends import journal_path, run
+from runtime.commands.backends import run
 from runtime.commands.exit_codes import FAILED, OK, CommandError
+from runtime.commands.journals import JournalOptions, head_of, journal_path
 from runtime.commands.match_setup import check_name, relax_time_limits
 from runtime.commands.options import (
     Answers,
     BackendOption,
     Evidence,
-    JournalLimit,
-    JournalPath,
     Json,
     Level,
     LogJson,
-    NoJournal,
     Role,
     Rules,
     Seed,
@@ -44,7 +41,7 @@ from runtime.commands.options import (
 )
 from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.results import result_lines
-from runtime.journal import LIMIT_MIB, Journal
+from runtime.journal import Journal
 from runtime.losses import EVIDENCE_SHOWN, Loss, Losses, last_lines
 from runtime.network.tls import client_context
 from runtime.players.base import Player
@@ -84,9 +81,7 @@ def join(
     settings: Settings = [],  # noqa: B006
     rules: Rules = [],  # noqa: B006
     backend: BackendOption = "asyncio",
-    journal: JournalPath = None,
-    no_journal: NoJournal = False,
-    journal_limit: JournalLimit = LIMIT_MIB,
+    journal: JournalOptions = JournalOptions(),
     log: Level = "warning",
     evidence: Evidence = EVIDENCE_SHOWN,
     retry: Annotated[float, Parameter(help="Seconds for which it is tried again where nobody listens yet.")] = 3.0,
@@ -168,23 +163,12 @@ def join(
                 on_connected=(lambda: note("connected, waiting for the game")) if kind == "human" else None,
             )
 
+    head = head_of(spec, loaded_spec, chosen, seed=number, settings=overridden, rules=rules, backend=backend, my=my)
     with (
         log_shown(
             log, as_json=log_json, without=is_in_result if log in ("warning", "error") else None, waits=kind != "human"
         ),
-        opened_journal(
-            journal,
-            no_journal,
-            journal_limit,
-            name=spec,
-            spec=loaded_spec,
-            role=chosen,
-            seed=number,
-            settings=overridden,
-            rules=rules,
-            backend=backend,
-            my=my,
-        ) as book,
+        journal.opened(head) as book,
     ):
         ended = run(partial(take_part, book), backend)
     if json:

@@ -66,20 +66,6 @@ Evidence = Annotated[
     int, Parameter(name="--evidence", help="How many bytes are shown of a message that was a fault; 1024 at the most.")
 ]
 LogJson = Annotated[bool, Parameter(name="--log-json", help="Log as JSON Lines.")]
-JournalPath = Annotated[
-    Path | None,
-    Parameter(
-        name="--journal", help="The journal: a new file, or a folder to put it in; the folders above it are made."
-    ),
-]
-NoJournal = Annotated[bool, Parameter(name="--no-journal", help="Keep no journal.")]
-JournalLimit = Annotated[
-    int,
-    Parameter(
-        name="--journal-limit",
-        help="MiB that the journal may have. There it stops, with a warning, and the run goes on. 256 can be replayed.",
-    ),
-]
 
 SEED_MAX = (1 << 63) - 1  # A seed is a value of the spec language, which has 64 bits.
 

@@ -11,21 +11,18 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from machines.loader import load, rules_modules
-from runtime.commands.backends import journal as opened_journal
-from runtime.commands.backends import journal_path, run
+from runtime.commands.backends import run
 from runtime.commands.exit_codes import FAILED, OK, CommandError
+from runtime.commands.journals import JournalOptions, head_of, journal_path
 from runtime.commands.match_setup import cast
 from runtime.commands.options import (
     Answers,
     BackendOption,
     Evidence,
-    JournalLimit,
-    JournalPath,
     Json,
     Kinds,
     Level,
     LogJson,
-    NoJournal,
     Players,
     PlayersRole,
     Rules,
@@ -39,7 +36,7 @@ from runtime.commands.options import (
 from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.progress import Progress
 from runtime.commands.results import game_facts, game_lines
-from runtime.journal import LIMIT_MIB, Journal
+from runtime.journal import Journal
 from runtime.losses import EVIDENCE_SHOWN
 from runtime.players.registry import open_player
 from runtime.players.scripted import answers_of
@@ -61,9 +58,7 @@ def play(
     settings: Settings = [],  # noqa: B006
     rules: Rules = [],  # noqa: B006
     backend: BackendOption = "asyncio",
-    journal: JournalPath = None,
-    no_journal: NoJournal = False,
-    journal_limit: JournalLimit = LIMIT_MIB,
+    journal: JournalOptions = JournalOptions(),
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], help="Show nothing of the game but its result.")] = False,
     workers: Annotated[
         int, Parameter(help="Processes in which strategies think, so that several cores are used; 0: in this one.")
@@ -100,6 +95,8 @@ def play(
     watched = not quiet and "human" not in chosen.kinds
     progress = Progress(narrowed, seats) if watched else None
 
+    head = head_of(spec, narrowed, chosen.server, seed=number, settings=chosen.settings, rules=rules, backend=backend)
+
     async def game(book: Journal | None) -> GameResult:
         async with open_workers(workers) if workers else nullcontext() as processes:
             return await play_game(
@@ -120,18 +117,7 @@ def play(
     with (
         # How sessions failed is told with the result; as errors in the log it would be there twice.
         log_shown(log, as_json=log_json, without=_is_in_result if log == "error" else None, waits=watched),
-        opened_journal(
-            journal,
-            no_journal,
-            journal_limit,
-            name=spec,
-            spec=narrowed,
-            role=chosen.server,
-            seed=number,
-            settings=chosen.settings,
-            rules=rules,
-            backend=backend,
-        ) as book,
+        journal.opened(head) as book,
         progress or nullcontext(),
     ):
         result = run(partial(game, book), backend)

@@ -14,15 +14,12 @@ from machines.conforming.overhearing import Accusation, Overhearing
 from machines.conforming.spec_lines import explained, place_of
 from machines.loader import rules_modules
 from machines.model import Spec
-from runtime.commands.backends import journal as opened_journal
-from runtime.commands.backends import journal_path, run
+from runtime.commands.backends import run
 from runtime.commands.exit_codes import FAILED, OK, CommandError
+from runtime.commands.journals import JournalOptions, head_of, journal_path
 from runtime.commands.options import (
     BackendOption,
-    JournalLimit,
-    JournalPath,
     Json,
-    NoJournal,
     Role,
     Rules,
     Settings,
@@ -35,7 +32,7 @@ from runtime.commands.options import (
 )
 from runtime.commands.output import note, put, put_json
 from runtime.conforming.proxying import Proxy, listen_for
-from runtime.journal import LIMIT_MIB, Journal
+from runtime.journal import Journal
 from runtime.terminal_text import escape_control_characters
 
 SHOWN_BYTES: Final = 120
@@ -55,9 +52,7 @@ def proxy(
     settings: Settings = [],  # noqa: B006 (cyclopts makes a new list)
     rules: Rules = [],  # noqa: B006
     backend: BackendOption = "asyncio",
-    journal: JournalPath = None,
-    no_journal: NoJournal = False,
-    journal_limit: JournalLimit = LIMIT_MIB,
+    journal: JournalOptions = JournalOptions(),
     json: Json = False,
 ) -> int:
     """Carry connections to a program, and say which side deviates from the spec first.
@@ -71,18 +66,9 @@ def proxy(
     target, (host, port) = address_of(to, what="--to"), _listening(listen)
     overhearing = Overhearing(loaded_spec, listener, rules_modules(loaded_spec, rules))
     told = _Teller(loaded_spec, overhearing, json=json)
-    with opened_journal(
-        journal,
-        no_journal,
-        journal_limit,
-        name=spec,
-        spec=loaded_spec,
-        role=next(name for name in overhearing.programs if name != listener),
-        seed=0,
-        settings=overridden,
-        rules=rules,
-        backend=backend,
-    ) as book:
+    caller = next(name for name in overhearing.programs if name != listener)
+    head = head_of(spec, loaded_spec, caller, seed=0, settings=overridden, rules=rules, backend=backend)
+    with journal.opened(head) as book:
         made = Proxy(overhearing, target, grace=grace, block=block, told=told, write=book.write if book else None)
         with suppress(KeyboardInterrupt):  # the usual way to end it
             run(lambda: _carry(made, host, port, partial(told.listening, host, book), once=once), backend)

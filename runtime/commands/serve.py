@@ -12,18 +12,15 @@ from cyclopts import Parameter
 from machines.effects import Effect, Ended, Violation
 from machines.engine.session import Program
 from machines.values import plain
-from runtime.commands.backends import journal as opened_journal
-from runtime.commands.backends import journal_path, journal_plan, run
+from runtime.commands.backends import run
 from runtime.commands.exit_codes import FAILED, OK, CommandError
+from runtime.commands.journals import JournalOptions, head_of, journal_path
 from runtime.commands.options import (
     BackendOption,
     Evidence,
-    JournalLimit,
-    JournalPath,
     Json,
     Level,
     LogJson,
-    NoJournal,
     Role,
     Rules,
     Seed,
@@ -41,7 +38,7 @@ from runtime.commands.options import (
 from runtime.commands.output import OutputError, log_shown, note, put, put_json
 from runtime.commands.results import result_lines
 from runtime.commands.serve_again import GroupService
-from runtime.journal import LIMIT_MIB, Journal
+from runtime.journal import Journal
 from runtime.losses import EVIDENCE_SHOWN, Loss, Losses
 from runtime.network.tls import server_context
 from runtime.players.registry import check_kind, default_kind, open_player
@@ -76,9 +73,7 @@ def serve(
     settings: Settings = [],  # noqa: B006
     rules: Rules = [],  # noqa: B006
     backend: BackendOption = "asyncio",
-    journal: JournalPath = None,
-    no_journal: NoJournal = False,
-    journal_limit: JournalLimit = LIMIT_MIB,
+    journal: JournalOptions = JournalOptions(),
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], help="Tell nothing but the result and errors.")] = False,
     log: Annotated[Level | None, Parameter(help="As elsewhere; info if left out, error with --quiet.")] = None,
     evidence: Evidence = EVIDENCE_SHOWN,
@@ -106,24 +101,14 @@ def serve(
     number = seed_of(seed)
     made = program(loaded_spec, chosen, rules)
     facts: dict[str, Any] = {"spec": loaded_spec.protocol, "role": chosen, "seed": number}
+    head = head_of(
+        spec, loaded_spec, chosen, seed=number, settings=overridden, rules=rules, backend=backend, my={"name": name}
+    )
     if again:
-        _check_again(made, kind, journal, at_once)
-        plan = journal_plan(
-            journal,
-            no_journal,
-            journal_limit,
-            name=spec,
-            spec=loaded_spec,
-            role=chosen,
-            seed=number,
-            settings=overridden,
-            rules=rules,
-            backend=backend,
-            my={"name": name},
-        )
+        _check_again(made, kind, journal.where, at_once)
         service = GroupService(
-            made, host, port, number, {"name": name}, addresses, kind, plan, backend, at_once, per_address, evidence,
-            quiet, json, facts, secure,
+            made, host, port, number, {"name": name}, addresses, kind, journal.plan(head), backend, at_once,
+            per_address, evidence, quiet, json, facts, secure,
         )  # fmt: skip
         with log_shown(log or ("error" if quiet else "info"), as_json=log_json):
             service.serve()
@@ -173,19 +158,7 @@ def serve(
 
     with (
         log_shown(log or ("error" if quiet else "info"), as_json=log_json),
-        opened_journal(
-            journal,
-            no_journal,
-            journal_limit,
-            name=spec,
-            spec=loaded_spec,
-            role=chosen,
-            seed=number,
-            settings=overridden,
-            rules=rules,
-            backend=backend,
-            my={"name": name},
-        ) as book,
+        journal.opened(head) as book,
     ):
         try:
             ended = run(partial(listen, book), backend)

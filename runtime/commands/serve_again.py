@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 from machines.effects import Effect, Ended, Violation
 from machines.engine.session import Program
 from machines.values import plain
-from runtime.commands.backends import JournalPlan, journal_path, run
+from runtime.commands.backends import run
+from runtime.commands.journals import JournalPlan, journal_path
 from runtime.commands.options import Backend, shown_address
 from runtime.commands.output import OutputError, note, put, put_json
 from runtime.commands.results import result_lines

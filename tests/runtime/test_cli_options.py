@@ -204,7 +204,7 @@ def test_a_journal_cut_at_its_limit_is_told_of_once_whatever_is_logged(
         assert limit_bytes == 3 << 20
         return open_journal(where, head, limit_bytes=4000)
 
-    monkeypatch.setattr("runtime.commands.backends.open_journal", limited)
+    monkeypatch.setattr("runtime.commands.journals.open_journal", limited)
     journal = tmp_path / "game.jsonl"
     players = ("--player", "random") * 3
     kept = ("--journal", str(journal), "--journal-limit", "3")

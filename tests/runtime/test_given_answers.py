@@ -123,7 +123,9 @@ def test_what_is_no_answer_is_one_sentence_before_anything_runs(
 
 def test_a_map_must_do_for_as_many_as_play_where_that_is_known(accord: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
-    monkeypatch.setattr("runtime.commands.play.opened_journal", lambda *_, **__: pytest.fail("it would have run"))
+    monkeypatch.setattr(
+        "runtime.commands.journals.JournalOptions.opened", lambda *_, **__: pytest.fail("it would have run")
+    )
 
     for players in (6, 7, 8, 20):
         with suppress(pytest.fail.Exception):
