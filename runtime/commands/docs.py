@@ -28,7 +28,8 @@ from runtime.commands.exit_codes import FAILED, OK, CommandError
 from runtime.commands.options import Json, Rules, SpecName, are_apart, are_modules, looked_at
 from runtime.commands.output import put, put_json
 
-FORMATS = ("md", "html", "schema", "asyncapi")
+FURTHER = ("schema", "asyncapi")  # and the second part of their files' names
+FORMATS = ("md", "html", *FURTHER)
 READ_BYTES_MAX: Final = 64 << 20  # of a document; the longest of a shipped spec has about one
 
 
@@ -43,7 +44,8 @@ def docs(
         Parameter(
             name="--format",
             help="One or several of md (Markdown, with its pictures beside it), html (one page that needs nothing "
-            "else), schema (JSON Schema of every message) and asyncapi, with commas between; md and html if left out.",
+            "else), schema (JSON Schema of every message) and asyncapi, with commas between; md, html and what lies "
+            "there already if left out.",
         ),
     ] = None,
     fill: Annotated[
@@ -62,7 +64,7 @@ def docs(
     json: Json = False,
 ) -> int:
     """Write the document of each spec: its phases with their drawings, messages, types, waits, limits and settings."""
-    formats = words(format_, FORMATS, "--format") or ("md", "html")
+    formats = words(format_, FORMATS, "--format")
     if all_ and specs:
         raise CommandError("docs takes either specs or --all, not both")
     if fill and (all_ or specs):
@@ -79,8 +81,10 @@ def docs(
         else:
             loaded = [looked_at(name, rules) for name in names]
             are_apart(names, loaded)
+            lying = _lying(loaded, out)
+            formats = formats or ("md", "html", *lying)
             made = [written for spec in loaded for written in _documents(spec, out, formats, pictures=not check)]
-            made += [(out / "README.md", index(loaded, formats).encode())] if all_ else []
+            made += [(out / "README.md", index(loaded, (*formats, *lying)).encode())] if all_ else []
         return _checked(made, json=json) if check else _written(made, json=json)
     except PictureError as error:
         raise CommandError(f"a picture cannot be drawn: {error}", FAILED) from error
@@ -88,6 +92,14 @@ def docs(
         raise  # that is standard output, which nobody reads any more
     except OSError as error:
         raise CommandError(f"{error.filename or out}: {error.strerror or error}") from error
+
+
+def _lying(specs: Iterable[Spec], folder: Path) -> tuple[str, ...]:
+    """Return the further formats of which a document of these specs lies in a folder: they are kept up to date."""
+    paths = [
+        path.name for spec in specs for path, _ in _documents(spec, folder, FURTHER, pictures=False) if path.is_file()
+    ]
+    return tuple(form for form in FURTHER if any(f".{form}." in name for name in paths))
 
 
 def _documents(spec: Spec, folder: Path, formats: Sequence[str], *, pictures: bool) -> Iterator[tuple[Path, bytes]]:

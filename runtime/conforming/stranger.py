@@ -77,15 +77,18 @@ class Stranger:
         if process is None:
             return
         with anyio.CancelScope(shield=True):
-            self._signal(signal.SIGTERM)
+            with suppress(ProcessLookupError, PermissionError):
+                if hasattr(os, "killpg"):
+                    os.killpg(process.pid, signal.SIGTERM)
+                else:  # Windows knows no groups
+                    process.terminate()
             with anyio.move_on_after(END_SECONDS):
                 await process.wait()
-            self._signal(signal.SIGKILL)
+            with suppress(ProcessLookupError, PermissionError):
+                if hasattr(os, "killpg"):
+                    os.killpg(process.pid, signal.SIGKILL)
+                else:
+                    process.kill()
             await process.wait()
             await process.aclose()
         self._process = None
-
-    def _signal(self, number: int) -> None:
-        assert self._process is not None, "it runs"
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, number)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkServerContext, SpawnContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Final
@@ -70,8 +71,10 @@ class Conductor:
         self._running: dict[str, _Running] = {}
         self._stopped = False
         self._mark = store.mark
-        self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload([*PRELOADED, *arena.preloaded])
+        self._context: SpawnContext | ForkServerContext = multiprocessing.get_context("spawn")
+        if "forkserver" in multiprocessing.get_all_start_methods():  # not on Windows; a match starts sooner with it
+            self._context = multiprocessing.get_context("forkserver")
+            self._context.set_forkserver_preload([*PRELOADED, *arena.preloaded])
         self._kinds = {player.name: (player.kind, player.folder) for player in event.players}
 
     def run(self) -> EventProgress:

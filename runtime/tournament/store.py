@@ -11,13 +11,13 @@ Standings are worked out anew from all this; nothing is counted twice, as there 
 
 from __future__ import annotations
 
-import fcntl
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -42,9 +42,15 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
+try:
+    import fcntl
+except ImportError:  # Windows has a lock of its own
+    fcntl = None  # type: ignore[assignment]
+
 FORMAT: Final = 1  # of the tables
 LOCK: Final = 0x_ACC0_4D  # of PostgreSQL: who plays an event has it
 LOCK_MILLISECONDS: Final = 3000
+WINDOWS_LOCK: Final = 2  # msvcrt.LK_NBLCK: at once or not at all; it goes when the file is closed
 WORDS_MAX: Final = 2000  # characters of a reason that are kept
 
 _META = MetaData()
@@ -212,7 +218,10 @@ class Store:
             return
         with open(f"{self.url.database}.lock", "w") as file:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if fcntl is not None:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                else:
+                    import_module("msvcrt").locking(file.fileno(), WINDOWS_LOCK, 1)
             except OSError:
                 raise busy from None
             yield

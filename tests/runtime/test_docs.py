@@ -54,6 +54,21 @@ def test_the_gallery_s_documents_are_those_of_the_shipped_specs(accord: Run) -> 
     assert accord("docs", "--all", "-o", str(GALLERY), "--check", "--format", ALL)[:2] == (0, "")
 
 
+def test_what_further_lies_in_a_folder_is_kept_up_to_date_unasked(accord: Run, tmp_path: Path) -> None:
+    there = ("docs", "--all", "-o", str(tmp_path))
+    assert accord(*there, "--format", "asyncapi")[0] == 0
+    assert accord(*there, "--format", "schema")[0] == 0
+    (tmp_path / "tsuro-server.asyncapi.json").write_text("{}")
+
+    index = (tmp_path / "README.md").read_text()
+    found = accord(*there, "--check")[1].splitlines()
+
+    assert "[JSON Schema](tsuro.schema.json) · [AsyncAPI of server](tsuro-server.asyncapi.json)" in index
+    assert "tsuro.md is missing" in found
+    assert [line for line in found if "asyncapi" in line or "schema" in line] == ["tsuro-server.asyncapi.json is stale"]
+    assert not any("schema" in line for line in accord("docs", "--all", "-o", str(tmp_path / "new"), "--check")[1:2])
+
+
 def test_the_pages_beside_the_protocol_documents_show_what_runs(accord: Run) -> None:
     assert len(SEEDS) == 5
     assert accord("docs", "--fill", *map(str, SEEDS), str(ROOT / "README.md"), "--check")[:2] == (0, "")
