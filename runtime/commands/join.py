@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from logging import LogRecord
 from math import isfinite
 from pathlib import Path
+from ssl import SSLContext
 from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
 from machines.effects import Effect, Ended, Violation
+from machines.engine.session import Program
 from machines.loader import load
+from machines.model import Spec
 from machines.values import plain
 from runtime.commands.backends import run
 from runtime.commands.exit_codes import FAILED, OK, CommandError
@@ -25,10 +30,9 @@ from runtime.commands.options import (
     Level,
     LogJson,
     Role,
-    Rules,
     Seed,
-    Settings,
     SpecName,
+    SpecOptions,
     To,
     address_of,
     addresses_of,
@@ -48,17 +52,60 @@ from runtime.players.base import Player
 from runtime.players.program_start import started
 from runtime.players.registry import check_kind, default_kind, open_player
 from runtime.players.scripted import GivenAnswers, answers_of
+from runtime.sessions.client import Address
 from runtime.sessions.embedded_roles import is_embeddable, join_with_embedded
 
 FAILED_SESSION: Final = "the session failed: "  # as the session notes it, in whose end the same is said
 
-PlayerKind = Annotated[
-    str | None,
-    Parameter(
-        help="Who decides: a kind that accord show SPEC lists, exec:COMMAND, python:MODULE:CLASS or human. The game's "
-        "own choice if left out."
-    ),
-]
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class PlayerOptions:
+    """Who decides for a role that joins."""
+
+    name: Annotated[str, Parameter(help="The player's name, which must fit the message that it is sent in.")] = "player"
+    kind: Annotated[
+        str | None,
+        Parameter(
+            name="--player",
+            help="Who decides: a kind that accord show SPEC lists, exec:COMMAND, python:MODULE:CLASS or human. The "
+            "game's own choice if left out.",
+        ),
+    ] = None
+    answer: Answers = field(default_factory=list)
+    seed: Seed = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class ConnectOptions:
+    """How a role reaches those that it connects to."""
+
+    to: To = field(default_factory=list)
+    tls: Annotated[bool, Parameter(help="Speak TLS with every role that has an address.", negative=())] = False
+    tls_ca: Annotated[
+        Path | None, Parameter(help="With --tls: trust the certificates in this file, PEM, not the system's.")
+    ] = None
+    retry: Annotated[float, Parameter(help="Seconds for which it is tried again where nobody listens yet.")] = 3.0
+
+    def addresses(self, spec: Spec, role: str, first: str) -> dict[str, Address]:
+        """Return where the roles are that a role connects to, those left out that it starts for itself.
+
+        Raises:
+            CommandError: one has no address and cannot be started here, or an address is not well formed.
+        """
+        if not (isfinite(self.retry) and self.retry >= 0):
+            raise CommandError(f"--retry {self.retry:g} is not a number of seconds from 0 on")
+        targets = spec.connects[role]
+        found = {targets[0]: address_of(first)} | addresses_of(self.to, targets)
+        for target in targets:
+            if target not in found and not is_embeddable(spec, target):
+                raise CommandError(f"{role} connects to {target} too: give its address with --to {target}=HOST:PORT")
+        return found
+
+    def trusted(self) -> SSLContext | None:
+        """Return which certificates are trusted; None where TLS is not spoken."""
+        return client_context(self.tls_ca) if self.tls or self.tls_ca is not None else None
 
 
 def join(
@@ -66,25 +113,14 @@ def join(
     address: Annotated[str, Parameter(help="HOST:PORT of the first role that this one connects to.")],
     /,
     *,
-    name: Annotated[
-        str, Parameter(help="The player's name, which must fit the message that it is sent in.")
-    ] = "player",
-    player: PlayerKind = None,
+    player: PlayerOptions = PlayerOptions(),
     role: Role = None,
-    to: To = [],  # noqa: B006 (cyclopts makes a new list)
-    tls: Annotated[bool, Parameter(help="Speak TLS with every role that has an address.", negative=())] = False,
-    tls_ca: Annotated[
-        Path | None, Parameter(help="With --tls: trust the certificates in this file, PEM, not the system's.")
-    ] = None,
-    answer: Answers = [],  # noqa: B006
-    seed: Seed = None,
-    settings: Settings = [],  # noqa: B006
-    rules: Rules = [],  # noqa: B006
+    connect: ConnectOptions = ConnectOptions(),
+    given: SpecOptions = SpecOptions(),
     backend: BackendOption = "asyncio",
     journal: JournalOptions = JournalOptions(),
     log: Level = "warning",
     evidence: Evidence = EVIDENCE_SHOWN,
-    retry: Annotated[float, Parameter(help="Seconds for which it is tried again where nobody listens yet.")] = 3.0,
     log_json: LogJson = False,
     json: Json = False,
 ) -> int:
@@ -97,91 +133,146 @@ def join(
     the server ends the connection before it has said anything that was heard: no seat is left, its game is over, or too
     few have come for one.
     """
-    if not (isfinite(retry) and retry >= 0):
-        raise CommandError(f"--retry {retry:g} is not a number of seconds from 0 on")
-    overridden = settings_of(settings)
-    loaded_spec = loaded(spec, overridden, rules)
-    connecting = tuple(loaded_spec.connects)
-    chosen = chosen_role(loaded_spec, role, connecting, "connects to another")
-    targets = loaded_spec.connects[chosen]
-    addresses = {targets[0]: address_of(address)} | addresses_of(to, targets)
-    own = [target for target in targets if target not in addresses and is_embeddable(loaded_spec, target)]
-    for missing in (target for target in targets if target not in addresses and target not in own):
-        raise CommandError(f"{chosen} connects to {missing} too: give its address with --to {missing}=HOST:PORT")
-    trusted = client_context(tls_ca) if tls or tls_ca is not None else None
-    check_name(name, loaded_spec, loaded_spec.roles[chosen])
-    kind = player or default_kind(loaded_spec)
-    check_kind(kind, loaded_spec)
+    client = _prepared(spec, address, role, player, connect, given)
+    head = head_of(
+        spec,
+        client.program.spec,
+        client.program.role.name,
+        seed=client.seed,
+        settings=client.settings,
+        rules=given.rules,
+        backend=backend,
+        my=client.my,
+    )
+    in_result = client.is_in_result if log in ("warning", "error") else None
+    with (
+        log_shown(log, as_json=log_json, without=in_result, waits=client.kind != "human"),
+        journal.opened(head) as book,
+    ):
+        ended = run(partial(client.play, book), backend)
+    if json:
+        put_json({**client.facts(ended, evidence), "journal": journal_path(book), "backend": backend})
+    else:
+        for line in client.lines(ended, evidence):
+            put(line)
+        if book is not None:
+            note(f"journal {book.path}")
+    return FAILED if client.turned_away or ended.failed is not None else OK
+
+
+def _prepared(
+    name: str, address: str, role: str | None, player: PlayerOptions, connect: ConnectOptions, given: SpecOptions
+) -> _Client:
+    """Return the client that is asked for, once all is right that can be known before it connects.
+
+    Raises:
+        CommandError, SpecError, SpecNotFound, SettingError, RulesError, TlsFileError, AnswerError, UnknownPlayerError:
+            something is not.
+    """
+    settings = settings_of(given.settings)
+    spec = loaded(name, settings, given.rules)
+    chosen = chosen_role(spec, role, tuple(spec.connects), "connects to another")
+    addresses, trusted = connect.addresses(spec, chosen, address), connect.trusted()
+    check_name(player.name, spec, spec.roles[chosen])
+    kind = player.kind or default_kind(spec)
+    check_kind(kind, spec)
     if kind == "human":
-        overridden |= relax_time_limits(loaded_spec, chosen, overridden)
-        loaded_spec = load(spec, overridden, rules)
-    answers = answers_of(answer, loaded_spec, [chosen, *own])
-    number = seed_of(seed)
-    made = program(loaded_spec, chosen, rules)
-    own_programs = [program(loaded_spec, target, rules) for target in own]
-    my = {"name": name}
-    turned_away = ""
-    losses = Losses()
+        settings |= relax_time_limits(spec, chosen, settings)
+        spec = load(name, settings, given.rules)
+    own = [target for target in spec.connects[chosen] if target not in addresses]
+    answers = answers_of(player.answer, spec, [chosen, *own])
+    seed = seed_of(player.seed)
+    return _Client(
+        program=program(spec, chosen, given.rules),
+        own=[program(spec, target, given.rules) for target in own],
+        settings=settings,
+        addresses=addresses,
+        trusted=trusted,
+        retry=connect.retry,
+        kind=kind,
+        name=player.name,
+        answers=answers,
+        seed=seed,
+    )
 
-    def seen(effect: Effect) -> None:
+
+@dataclass
+class _Client:
+    """A role that joins: what it runs, where the others are and who decides; then how it fared."""
+
+    program: Program
+    own: list[Program]  # of the roles that it starts for itself
+    settings: Mapping[str, str]
+    addresses: Mapping[str, Address]
+    trusted: SSLContext | None
+    retry: float
+    kind: str
+    name: str
+    answers: Mapping[str, Any]
+    seed: int
+    losses: Losses = field(default_factory=Losses)
+    turned_away: str = ""  # by whom and why, in a sentence
+    _player: Player | None = None
+
+    @property
+    def my(self) -> dict[str, Any]:
+        """What the spec calls ``my``."""
+        return {"name": self.name}
+
+    async def play(self, book: Journal | None) -> Ended:
+        """Connect, and return how the session ended."""
+        async with open_player(self.kind, spec=self.program.spec, name=self.name, seed=self.seed) as decider:
+            await started(decider)
+            self._player = GivenAnswers(decider, self.answers)
+            return await join_with_embedded(
+                self.program,
+                self.own,
+                self.addresses,
+                self._player,
+                seed=self.seed,
+                my=self.my,
+                journal=book,
+                observe=self._note_loss,
+                on_turned_away=self._note_turned_away,
+                tells_waits=self.kind != "human",
+                tls=None if self.trusted is None else dict.fromkeys(self.addresses, self.trusted),
+                retry=self.retry,
+                on_connected=(lambda: note("connected, waiting for the game")) if self.kind == "human" else None,
+            )
+
+    def _note_loss(self, effect: Effect) -> None:
         if isinstance(effect, Violation) and effect.peer is None:
-            losses.note(Loss(name, chosen, effect, last_lines(players[0]) if players else ()))
+            said = last_lines(self._player) if self._player is not None else ()
+            self.losses.note(Loss(self.name, self.program.role.name, effect, said))
 
-    players: list[Player] = []
-
-    def told(who: str, why: str) -> None:
-        nonlocal turned_away
-        where = shown_address(*addresses[who]) if who in addresses else "its own port"
-        turned_away = (
+    def _note_turned_away(self, who: str, why: str) -> None:
+        where = shown_address(*self.addresses[who]) if who in self.addresses else "its own port"
+        self.turned_away = (
             f"turned away: {who} at {where} ended the connection before anything from it was heard"
             f"{f' ({why})' if why else ''}: no seat is left, its game is over, too few have come, or it does not want "
             "this client"
         )
 
-    def is_in_result(record: LogRecord) -> bool:
+    def is_in_result(self, record: LogRecord) -> bool:
         """Tell whether a record says what the result says too, and better where this client is turned away."""
-        return record.name == "accord.session" and record.getMessage().startswith(f"{chosen}: {FAILED_SESSION}")
+        failed = f"{self.program.role.name}: {FAILED_SESSION}"
+        return record.name == "accord.session" and record.getMessage().startswith(failed)
 
-    async def take_part(book: Journal | None) -> Ended:
-        async with open_player(kind, spec=loaded_spec, name=name, seed=number) as decider:
-            await started(decider)
-            who = GivenAnswers(decider, answers)
-            players.append(who)
-            return await join_with_embedded(
-                made,
-                own_programs,
-                addresses,
-                who,
-                seed=number,
-                my=my,
-                journal=book,
-                observe=seen,
-                on_turned_away=told,
-                tells_waits=kind != "human",
-                tls=None if trusted is None else dict.fromkeys(addresses, trusted),
-                retry=retry,
-                on_connected=(lambda: note("connected, waiting for the game")) if kind == "human" else None,
-            )
+    def facts(self, ended: Ended, evidence: int) -> dict[str, Any]:
+        """Return how it fared, for programs."""
+        return {
+            "spec": self.program.spec.protocol,
+            "role": self.program.role.name,
+            "name": self.name,
+            "player": self.kind,
+            "seed": self.seed,
+            "result": plain(ended.value),
+            "failed": self.turned_away or ended.failed,
+            "turned_away": bool(self.turned_away),
+            **self.losses.facts(evidence),
+        }
 
-    head = head_of(spec, loaded_spec, chosen, seed=number, settings=overridden, rules=rules, backend=backend, my=my)
-    with (
-        log_shown(
-            log, as_json=log_json, without=is_in_result if log in ("warning", "error") else None, waits=kind != "human"
-        ),
-        journal.opened(head) as book,
-    ):
-        ended = run(partial(take_part, book), backend)
-    if json:
-        result: dict[str, Any] = {"spec": loaded_spec.protocol, "role": chosen, "name": name, "player": kind}
-        result |= {"seed": number, "result": plain(ended.value), "failed": turned_away or ended.failed}
-        result["turned_away"] = bool(turned_away)
-        result |= losses.facts(evidence)
-        put_json({**result, "journal": journal_path(book), "backend": backend})
-    else:
-        for line in [turned_away] if turned_away else result_lines(loaded_spec, ended):
-            put(line)
-        for line in losses.lines(evidence):
-            put(line)
-        if book is not None:
-            note(f"journal {book.path}")
-    return FAILED if turned_away or ended.failed is not None else OK
+    def lines(self, ended: Ended, evidence: int) -> Iterator[str]:
+        """Yield how it fared, for people."""
+        yield from [self.turned_away] if self.turned_away else result_lines(self.program.spec, ended)
+        yield from self.losses.lines(evidence)

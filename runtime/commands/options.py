@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -56,6 +57,17 @@ Rules = Annotated[
     list[str],
     Parameter(name=["--rules"], help="Allow a module of rules that is not shipped; this runs its code.", negative=()),
 ]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class SpecOptions:
+    """What is said of a spec besides its name: values of its settings, and modules of rules that it may run."""
+
+    settings: Settings = field(default_factory=list)
+    rules: Rules = field(default_factory=list)
+
+
 Backend = Literal["asyncio", "trio", "uvloop"]
 BackendOption = Annotated[Backend, Parameter(help="The event loop.")]
 Seed = Annotated[int | None, Parameter(help="What chance depends on; drawn and reported if left out.")]
