@@ -1,4 +1,7 @@
-"""An event that is killed after its Nth transaction: ``python -m tests.runtime.tournament.killed EVENT N``."""
+"""An event that is killed after its Nth transaction: ``python -m tests.runtime.tournament.killed EVENT N``.
+
+The name of each transaction is written to standard output as it is done; with 0, all of them are done.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ def main() -> None:
 
     def count(name: str) -> None:
         nonlocal left
+        print(name, flush=True)
         left -= 1
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
