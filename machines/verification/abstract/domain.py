@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 from machines.values import Range, Rate
 
@@ -118,15 +118,29 @@ class AbstractError(Exception):
     """The machine fails here, whatever the data; the text says why."""
 
 
+class Mark(NamedTuple):
+    """A place on a way: what was answered until there, how many answers each question had, and what is kept of it."""
+
+    answers: tuple[int, ...]
+    counts: tuple[int, ...]
+    kept: Any
+
+
 class ChoiceSequence:
-    """Answers questions with numbers: those given first, then always 0; it remembers what else it might have said."""
+    """Answers questions with numbers: those given first, then always 0; it remembers what else it might have said.
 
-    __slots__ = ("answers", "counts", "given")
+    ``marks`` are places where ways before this one stood, by a name that the place has on every way there: what is
+    worked out by the same answers to the same questions is the same, so a way may go on from there.
+    """
 
-    def __init__(self, given: tuple[int, ...] = ()) -> None:
+    __slots__ = ("_marked", "answers", "counts", "given", "marks")
+
+    def __init__(self, given: tuple[int, ...] = (), marks: dict[int, Mark] | None = None) -> None:
         self.given = given
         self.answers: list[int] = []
         self.counts: list[int] = []
+        self.marks = marks if marks is not None else {}
+        self._marked = -1
 
     def choose(self, count: int) -> int:
         """Return a number below ``count``. Raises Impossible if that is 0."""
@@ -140,6 +154,23 @@ class ChoiceSequence:
         self.counts.append(count)
         return answer
 
+    def mark(self, name: int, kept: Callable[[], Any]) -> None:
+        """Keep what is known here, if this is where the next way may leave this one: all that was given is answered."""
+        if self._marked != name and len(self.answers) >= len(self.given):
+            self._marked = name
+            self.marks[name] = Mark(tuple(self.answers), tuple(self.counts), kept())
+
+    def back_to(self, name: int) -> Any:
+        """Go on from a place that a way before this one has come to by the same answers: return what was kept there.
+
+        None if there is none, or this way goes another way to it.
+        """
+        mark = self.marks.get(name)
+        if mark is None or self.given[: len(mark.answers)] != mark.answers:
+            return None
+        self.answers, self.counts = list(mark.answers), list(mark.counts)
+        return mark.kept
+
     def others(self) -> Iterator[tuple[int, ...]]:
         """Yield the beginnings of all other ways that branch off beyond what was given."""
         for at in range(len(self.given), len(self.answers)):
@@ -150,12 +181,13 @@ class ChoiceSequence:
 def every_way(run: Callable[[ChoiceSequence], None], most: int) -> bool:
     """Run a function once for each way in which its oracle can answer; return False if ``most`` were not enough."""
     todo: list[tuple[int, ...]] = [()]
+    marks: dict[int, Mark] = {}
     done = 0
     while todo:
         done += 1
         if done > most:
             return False
-        oracle = ChoiceSequence(todo.pop())
+        oracle = ChoiceSequence(todo.pop(), marks)
         run(oracle)
         todo.extend(oracle.others())
     return True

@@ -66,6 +66,7 @@ class StateQueries:
         self.swallowed: set[str] = set()  # what came where a frame that reads up to a mark takes all that comes
         self.fresh = 0
         self.silent = 0
+        self.choices = 0  # so many were gone into
         self.seen: set[Any] = set()
         self.root: AbstractCall | None = None
         self.paused: AbstractCall | None = None  # the call that is about to enter its state, if the step is not over

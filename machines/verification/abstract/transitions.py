@@ -5,6 +5,9 @@ The engine's rules (`machines.engine.interpreter`, `loops`, `doors`) over abstra
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 from machines.analysis.call_graph import kind
 from machines.model import Call, Choice, Drop, Expression, Goto, Let, Return, Send, Step
 from machines.verification.abstract.departures import Departures
@@ -38,6 +41,8 @@ from machines.verification.abstract.state import (
     Token,
 )
 
+MARKED_FROM = 16  # branches of a choice: with fewer, to decide their conditions again costs less than to keep them
+
 
 class StateTransitions(Departures):
     """A role in the middle of a step."""
@@ -70,9 +75,15 @@ class StateTransitions(Departures):
         return False
 
     def _choose(self, call: AbstractCall, choice: Choice, seat: int | None, awaits: Expression | None) -> bool:
-        for branch in choice.branches:
-            if branch.guard is not None and not self.reckoner.holds(branch.guard, self._looker(call)):
-                continue
+        self.choices += 1
+        number = self.choices
+        for at in range(self._left_off(number), len(choice.branches)):
+            branch = choice.branches[at]
+            if branch.guard is not None:
+                if len(choice.branches) > MARKED_FROM:
+                    self.oracle.mark(number, partial(self._known_before, at))
+                if not self.reckoner.holds(branch.guard, self._looker(call)):
+                    continue
             if branch.limit is not None and self.oracle.choose(2) == 1:
                 self.fault = "limit"
                 continue
@@ -95,6 +106,24 @@ class StateTransitions(Departures):
                 self._stay(call, again=onward.again)
             return True
         return False
+
+    def _known_before(self, branch: int) -> tuple[Any, ...]:
+        """Return all that conditions may have changed, before that of a branch is asked."""
+        reckoner = self.reckoner
+        return branch, dict(reckoner.facts), reckoner.fresh, reckoner.guessed, self.fresh, self.fault
+
+    def _left_off(self, number: int) -> int:
+        """Return the branch of a choice to begin with: one that another way has come to by the same answers.
+
+        Of many branches each is the end of a way, and the conditions before it are not decided again on every one.
+        ``number`` counts the choices of a step: on ways with the same answers, it is the same choice.
+        """
+        known = self.oracle.back_to(number)
+        if known is None:
+            return 0
+        branch, facts, self.reckoner.fresh, self.reckoner.guessed, self.fresh, self.fault = known
+        self.reckoner.facts = dict(facts)
+        return int(branch)
 
     def _stay(self, call: AbstractCall, *, again: bool) -> None:
         state = call.model
