@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -17,65 +18,61 @@ from machines.model import Spec
 from machines.problems import SpecError
 from machines.verification.verdict import Verdict
 from runtime.commands.exit_codes import OK, PROBLEMS, UNDETERMINED, CommandError
-from runtime.commands.games import Baseline, GamesOption, Longer, Plan, Record
-from runtime.commands.options import Json, Rules, Settings, SpecName, are_modules, is_spec, settings_of
+from runtime.commands.games import GameOptions, Plan
+from runtime.commands.options import Json, SpecName, SpecOptions, are_modules, is_spec, settings_of
 from runtime.commands.output import note, put, results
 from runtime.commands.reports import Format, Report, ReportedProblem, as_json, as_junit, as_sarif, text_lines
-from runtime.commands.verification import (
-    BUDGET,
-    CLIENTS,
-    LIMIT,
-    MEMORY,
-    Bounds,
-    BudgetOption,
-    Clients,
-    Limit,
-    Memory,
-    Queue,
-    TracesOption,
-    explored,
-    shown_runs,
-)
-from runtime.commands.watch import Draw, Watch, folder_for
-from runtime.commands.watch import watch as watched
+from runtime.commands.verification import Bounds, explored, shown_runs
+from runtime.commands.watch import WatchOptions, watch
 from runtime.terminal_text import escape_control_characters
 
-FormatOption = Annotated[
-    Format, Parameter(name="--format", help="How it is told, text if left out; --json is --format json.")
-]
-Output = Annotated[Path | None, Parameter(name=["--output", "-o"], help="A file to write instead of standard output.")]
-Charts = Annotated[bool, Parameter(negative=(), help="Draw each trace too, as a sequence diagram in plain characters.")]
-Why = Annotated[
-    bool,
-    Parameter(
-        negative=(), help="Say too, a line each, what the verdict rests on: reductions, assumptions, notes, bounds."
-    ),
-]
 NAMED_MAX = 3  # specs that the last line names; of more it says how many
 _STYLES = {"problem": "bold red", "source": "dim", "caret": "bold green", "accepted": "yellow"}
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class ReportOptions:
+    """How what is found is told, and where."""
+
+    charts: Annotated[
+        bool, Parameter(negative=(), help="Draw each trace too, as a sequence diagram in plain characters.")
+    ] = False
+    why: Annotated[
+        bool,
+        Parameter(
+            negative=(),
+            help="Say too, a line each, what the verdict rests on: reductions, assumptions, notes, bounds.",
+        ),
+    ] = False
+    json: Json = False
+    format_: Annotated[
+        Format | None,
+        Parameter(name="--format", help="How it is told, text if left out; --json is --format json."),
+    ] = None
+    output: Annotated[
+        Path | None, Parameter(name=["--output", "-o"], help="A file to write instead of standard output.")
+    ] = None
+
+    @property
+    def form(self) -> Format:
+        """What the report is written as.
+
+        Raises:
+            CommandError: two are asked for, or charts where they have no place.
+        """
+        if self.json and self.format_ not in (None, "json"):
+            raise CommandError(f"--json and --format {self.format_} exclude one another: leave one of them out")
+        return "json" if self.json else self.format_ or "text"
+
+
 def check(
     *specs: SpecName,
-    rules: Rules = [],  # noqa: B006 (cyclopts makes a new list)
-    settings: Settings = [],  # noqa: B006
-    clients: Clients = CLIENTS,
-    queue: Queue = None,
-    limit: Limit = LIMIT,
-    budget: BudgetOption = BUDGET,
-    memory: Memory = MEMORY,
-    traces: TracesOption = "first",
-    charts: Charts = False,
-    why: Why = False,
-    games: GamesOption = 0,
-    longer: Longer = 1,
-    baseline: Baseline = None,
-    record: Record = None,
-    json: Json = False,
-    format: FormatOption | None = None,  # noqa: A002 (it is the option's name)
-    output: Output = None,
-    watch: Watch = False,
-    draw: Draw = False,
+    given: SpecOptions = SpecOptions(),
+    bounds: Bounds = Bounds(),
+    games: GameOptions = GameOptions(),
+    report: ReportOptions = ReportOptions(),
+    watching: WatchOptions = WatchOptions(),
 ) -> int:
     """Report every problem of one or more specs: FILE:LINE:COLUMN: CODE what (what to do), and the line it stands in.
 
@@ -94,62 +91,71 @@ def check(
     """
     if not specs:
         raise CommandError("check needs a spec: accord check SPEC...")
-    are_modules(rules)
-    overridden = settings_of(settings)
-    if json and format not in (None, "json"):
-        raise CommandError(f"--json and --format {format} exclude one another: leave one of them out")
-    form: Format = "json" if json else format or "text"
-    if charts and (watch or form != "text"):
-        raise CommandError("--charts draws in the text of a check that is not watched")
-    bounds = Bounds(clients, queue, limit, traces, budget, memory)
-    plan = Plan(games, longer, baseline, record)
-    if watch:
-        if form not in ("text", "json"):
-            raise CommandError(f"--watch tells text or JSON, not {form}")
-        if record is not None:
-            raise CommandError("--record is for a check that is not watched")
-        folder = folder_for(draw=draw, output=output)
-        watched(
-            specs,
-            lambda name: _checked(name, rules, overridden, bounds, plan),
-            draw=folder,
-            rules=rules,
-            json=form == "json",
-        )
-    elif draw:
-        raise CommandError("--draw is for --watch: otherwise it is accord draw")
-    reports: list[Report] = []
-    lines: list[str] = []
-    for name in specs:
-        report = _checked(name, rules, overridden, bounds, plan)
-        reports.append(report)
-        if report.error is not None:
-            note(f"accord: {report.error}")
-        if form == "text":
-            if output is None:
-                _print(text_lines(report, charts=charts))
-            else:
-                lines += [escape_control_characters(line) for _, line in text_lines(report, charts=charts)]
-            for line in _about(report.verdict, why=why) if report.verdict is not None else ():
-                note(f"{name}: {line}")
-            for line in report.notes:
-                note(f"{name}: {line}")
-    if form != "text":
-        lines.append(_written(form, reports))
-    if output is not None:
-        _save(output, lines)
-    else:
-        for line in lines:
-            put(line)
-    if form == "text":
-        note(_summary(specs, reports))
-    states = {report.state for report in reports}
+    _check_together(report, watching, games)
+    are_modules(given.rules)
+    plan = games.plan()
+    checked = partial(_checked, rules=given.rules, settings=settings_of(given.settings), bounds=bounds, plan=plan)
+    if watching.watch:
+        watch(specs, checked, draw=watching.folder(report.output), rules=given.rules, json=report.form == "json")
+    reports = _reported(specs, checked, report)
+    states = {one.state for one in reports}
     if kept := plan.write(all_right="wrong" not in states):
         note(kept)
     return PROBLEMS if "wrong" in states else UNDETERMINED if "unknown" in states else OK
 
 
-def _checked(name: str, rules: list[str], settings: dict[str, str], bounds: Bounds, plan: Plan) -> Report:
+def _check_together(report: ReportOptions, watching: WatchOptions, games: GameOptions) -> None:
+    """Make sure that options go together.
+
+    Raises:
+        CommandError: two do not.
+    """
+    if report.charts and (watching.watch or report.form != "text"):
+        raise CommandError("--charts draws in the text of a check that is not watched")
+    if watching.watch and report.form not in ("text", "json"):
+        raise CommandError(f"--watch tells text or JSON, not {report.form}")
+    if watching.watch and games.record is not None:
+        raise CommandError("--record is for a check that is not watched")
+    if watching.draw and not watching.watch:
+        raise CommandError("--draw is for --watch: otherwise it is accord draw")
+
+
+def _reported(specs: Sequence[str], checked: Callable[[str], Report], how: ReportOptions) -> list[Report]:
+    """Check specs one after another, and tell of them: text to the terminal at once, all else at the end."""
+    reports: list[Report] = []
+    lines: list[str] = []  # that are written at the end
+    for name in specs:
+        reports.append(checked(name))
+        lines += _told(reports[-1], how)
+    if how.form != "text":
+        lines.append(_written(how.form, reports))
+    if how.output is not None:
+        _save(how.output, lines)
+    else:
+        for line in lines:
+            put(line)
+    if how.form == "text":
+        note(_summary(specs, reports))
+    return reports
+
+
+def _told(report: Report, how: ReportOptions) -> list[str]:
+    """Tell of a spec at once, where text goes to the terminal; return the lines that go to a file."""
+    if report.error is not None:
+        note(f"accord: {report.error}")
+    if how.form != "text":
+        return []
+    lines: list[str] = []
+    if how.output is None:
+        _print(text_lines(report, charts=how.charts))
+    else:
+        lines = [escape_control_characters(line) for _, line in text_lines(report, charts=how.charts)]
+    for line in (*_about(report.verdict, why=how.why), *report.notes):
+        note(f"{report.spec}: {line}")
+    return lines
+
+
+def _checked(name: str, *, rules: list[str], settings: dict[str, str], bounds: Bounds, plan: Plan) -> Report:
     try:
         is_spec(name)
         spec = load(name, settings, rules)
@@ -193,8 +199,10 @@ def _with_verdict(
     return Report(name, tuple(told), accepted, replace(verdict, findings=tuple(left)))
 
 
-def _about(verdict: Verdict, *, why: bool) -> Iterator[str]:
+def _about(verdict: Verdict | None, *, why: bool) -> Iterator[str]:
     """Yield what is told of a verdict besides its findings: a line, and one for each thing that is not known."""
+    if verdict is None:
+        return
     yield from verdict.summary() if why else verdict.short()
     for line in verdict.rests_on if why else ():
         yield f"rests on: {line}"
@@ -235,7 +243,7 @@ def _save(file: Path, lines: list[str]) -> None:
         raise CommandError(f"{file} can not be written: {(error.strerror or str(error)).lower()}") from None
 
 
-def _summary(specs: tuple[str, ...], reports: list[Report]) -> str:
+def _summary(specs: Sequence[str], reports: list[Report]) -> str:
     every = [told for report in reports for told in report.problems]
     count = sum(told.problem.count for told in every if not told.is_possible)
     possible = sum(told.problem.count for told in every if told.is_possible)

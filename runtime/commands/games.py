@@ -23,45 +23,55 @@ if TYPE_CHECKING:  # a check without games need not wait for all that these impo
 CHANGES_MAX = 20  # games that go another way, of one spec, that are told; nobody reads more of what has one cause
 LONGER_MAX = 1_000  # then a game may take hours
 
-GamesOption = Annotated[
-    int, Parameter(name="--games", help=f"Play whole games in memory too, with so many seeds each, up to {SEEDS_MAX}.")
-]
-Longer = Annotated[int, Parameter(name="--longer", help=f"Let games go on so many times as long, up to {LONGER_MAX}.")]
-Baseline = Annotated[
-    Path | None, Parameter(name="--baseline", help="Tell each game that goes another way than this file has it.")
-]
-Record = Annotated[Path | None, Parameter(name="--record", help="Write how the games went to this file.")]
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class GameOptions:
+    """Which games are played, and what they are compared with."""
+
+    games: Annotated[
+        int, Parameter(help=f"Play whole games in memory too, with so many seeds each, up to {SEEDS_MAX}.")
+    ] = 0
+    longer: Annotated[int, Parameter(help=f"Let games go on so many times as long, up to {LONGER_MAX}.")] = 1
+    baseline: Annotated[Path | None, Parameter(help="Tell each game that goes another way than this file has it.")] = (
+        None
+    )
+    record: Annotated[Path | None, Parameter(help="Write how the games went to this file.")] = None
+
+    def plan(self) -> Plan:
+        """Return what is to be played.
+
+        Raises:
+            CommandError: there are too many seeds, the baseline can not be used, or the file to be written is another.
+        """
+        if not 0 <= self.games <= SEEDS_MAX:
+            raise CommandError(f"--games {self.games} is not within 0..{SEEDS_MAX}")
+        if not 1 <= self.longer <= LONGER_MAX:
+            raise CommandError(f"--longer {self.longer} is not within 1..{LONGER_MAX}")
+        if self.longer > 1 and not (self.games or self.baseline or self.record):
+            raise CommandError("--longer is for games: --games, --baseline or --record")
+        known = _read(self.baseline) if self.baseline is not None else {}
+        if self.record is not None and self.record.exists():
+            try:
+                _read(self.record)
+            except CommandError as error:
+                raise CommandError(f"{error}; it is not written over") from None
+        return Plan(self.games, self.longer, self.baseline, self.record, known)
 
 
 @dataclass
 class Plan:
     """What of games a check is asked for. With a baseline or a record, games are played with a seed at least.
 
-    Raises:
-        CommandError: there are too many seeds, the baseline can not be used, or the file to be written is another.
+    ``known`` has how the games of each protocol went the last time, ``played`` how they went now.
     """
 
-    seeds: int = 0
-    longer: int = 1
-    baseline: Path | None = None
-    record: Path | None = None
-    known: dict[str, Games] = field(default_factory=dict)
+    seeds: int
+    longer: int
+    baseline: Path | None
+    record: Path | None
+    known: dict[str, Games]
     played: list[Games] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.seeds <= SEEDS_MAX:
-            raise CommandError(f"--games {self.seeds} is not within 0..{SEEDS_MAX}")
-        if not 1 <= self.longer <= LONGER_MAX:
-            raise CommandError(f"--longer {self.longer} is not within 1..{LONGER_MAX}")
-        if self.longer > 1 and not (self.seeds or self.baseline or self.record):
-            raise CommandError("--longer is for games: --games, --baseline or --record")
-        if self.baseline is not None:
-            self.known = _read(self.baseline)
-        if self.record is not None and self.record.exists():
-            try:
-                _read(self.record)
-            except CommandError as error:
-                raise CommandError(f"{error}; it is not written over") from None
 
     def seeds_for(self, spec: Spec) -> int:
         """Return how many seeds are played of a spec; 0 for no games."""

@@ -42,32 +42,22 @@ Queue = Annotated[
     int | None,
     Parameter(help=f"How many messages may wait for one peer: {QUEUE}, and up to {QUEUE_MAX} where that is too few."),
 ]
-BudgetOption = Annotated[
-    float, Parameter(name="--budget", help="How many seconds of computing may be spent on one spec.")
-]
-Memory = Annotated[int, Parameter(help="How many MiB of memory a search may need.")]
 Limit = Annotated[int, Parameter(help="How many states to look at, for each number of clients.")]
 
 
-TracesOption = Annotated[
-    Traces,
-    Parameter(
-        name="--traces",
-        help="Which problems of one role a run shows: the first of each code, all of them, or none.",
-    ),
-]
-
-
+@Parameter(name="*")
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """How far to look, and which problems of one role to look for a run of."""
 
-    clients: int = CLIENTS
-    queue: int | None = None
-    limit: int = LIMIT
-    traces: Traces = "first"
-    budget: float = BUDGET
-    memory: int = MEMORY
+    clients: Clients = CLIENTS
+    queue: Queue = None
+    limit: Limit = LIMIT
+    budget: Annotated[float, Parameter(help="How many seconds of computing may be spent on one spec.")] = BUDGET
+    memory: Annotated[int, Parameter(help="How many MiB of memory a search may need.")] = MEMORY
+    traces: Annotated[
+        Traces, Parameter(help="Which problems of one role a run shows: the first of each code, all of them, or none.")
+    ] = "first"
 
     def __post_init__(self) -> None:
         for name, value, low, high in (

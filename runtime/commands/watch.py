@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -16,11 +17,31 @@ from runtime.commands.options import looked_at
 from runtime.commands.output import note, put, put_json
 from runtime.commands.reports import Report, as_json, forget_sources, text_lines
 
-Watch = Annotated[
-    bool, Parameter(help="Check again on every save, and tell what has changed; Ctrl-C ends it, with exit code 130.")
-]
-Draw = Annotated[bool, Parameter(help="With --watch: draw again too, into the folder -o (pictures if left out).")]
 FOLDER = Path("pictures")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class WatchOptions:
+    """Whether a check goes on, and draws too."""
+
+    watch: Annotated[
+        bool,
+        Parameter(help="Check again on every save, and tell what has changed; Ctrl-C ends it, with exit code 130."),
+    ] = False
+    draw: Annotated[
+        bool, Parameter(help="With --watch: draw again too, into the folder -o (pictures if left out).")
+    ] = False
+
+    def folder(self, output: Path | None) -> Path | None:
+        """Return the folder for pictures, None if nothing is to be drawn.
+
+        Raises:
+            CommandError: a file for the report is named: what is watched is told as it comes.
+        """
+        if output is not None and not self.draw:
+            raise CommandError("--watch tells on the terminal what it finds: -o is the folder of --draw")
+        return (output or FOLDER) if self.draw else None
 
 
 def watch(
@@ -104,14 +125,3 @@ def _redrawn(name: str, folder: Path, drawn: dict[str, str], rules: Sequence[str
     paths = written(drawings, folder, ("svg", "dot"))
     drawn.update({f"{name}/{one.stem}": one.dot for one in drawings})
     return [path for path in paths if path.suffix == ".svg"]
-
-
-def folder_for(*, draw: bool, output: Path | None) -> Path | None:
-    """Return the folder for pictures, None if nothing is to be drawn.
-
-    Raises:
-        CommandError: a file for the report is named: what is watched is told as it comes.
-    """
-    if output is not None and not draw:
-        raise CommandError("--watch tells on the terminal what it finds: -o is the folder of --draw")
-    return (output or FOLDER) if draw else None
