@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Final
 
@@ -12,13 +13,13 @@ from machines.loader import load, rules_modules
 from machines.model import Spec
 from machines.problems import SpecError
 from machines.verification.abstract.alike import is_renamed
-from machines.verification.compatibility import compare, mixed
+from machines.verification.compatibility import Comparison, compare, mixed
 from machines.verification.contracts import ContractError, contracts_for
 from machines.verification.counterexamples.replay import confirmed
 from machines.verification.verdict import PROVED, REFUTED, Verdict
 from runtime.commands.exit_codes import OK, PROBLEMS, UNDETERMINED, CommandError
 from runtime.commands.options import Json, Rules, are_modules, is_spec
-from runtime.commands.output import note, put, put_json
+from runtime.commands.output import note, put_result
 from runtime.commands.verification import (
     CLIENTS,
     LIMIT,
@@ -57,52 +58,55 @@ def diff(
     specs = [_sound(name, rules) for name in (old, new)]
     if are_strangers(*specs):
         return _told_strangers(*specs, json=json)
-    try:
-        of_each = (contracts_for(spec, rules_modules(spec, rules)) for spec in specs)
-        contracts = {name: one for found in of_each for name, one in found.items()}
-    except ContractError as error:
-        raise CommandError(str(error)) from None
-    with seldom_collected():
-        found = compare(
-            specs[0],
-            specs[1],
-            contracts,
-            clients=range(1, bounds.clients + 1),
-            queue=bounds.queues[0],
-            most=bounds.limit,
-        )
-    found = replace(
-        found,
-        new_server=_replayed(found.new_server, specs[1], specs[0], rules),
-        old_server=_replayed(found.old_server, specs[0], specs[1], rules),
-    )
-    pairs: tuple[tuple[str, Verdict | None], ...] = (
-        (PAIRS[0], found.new_server),
-        (PAIRS[1], found.old_server),
-    )
-    if json:
-        told: dict[str, Any] = {
-            "verdict": found.state,
-            "changes": [
-                {"message": one.message, "text": str(one), "breaks": list(one.breaks)} for one in found.changes
-            ],
-            "apart": found.apart,
-        }
-        put_json(told | {name: shown(verdict) if verdict is not None else None for name, verdict in pairs})
-    else:
-        for change in found.changes:
-            put(str(change))
-        if found.apart:
-            put(found.apart)
-        for name, verdict in pairs:
-            for finding in verdict.findings if verdict is not None else ():
-                for line in finding.lines():
-                    put(f"{name}: {line}" if not line.startswith(" ") else line)
+    found = _compared(specs[0], specs[1], bounds, rules)
+    pairs = dict(zip(PAIRS, (found.new_server, found.old_server), strict=True))
+    put_result(_facts(found, pairs), _lines(found, pairs), json=json)
+    if not json:
+        for name, verdict in pairs.items():
             for line in verdict.summary() if verdict is not None else ():
                 note(f"{name}: {line}")
     if found.state == REFUTED:
         return PROBLEMS
     return OK if found.state == PROVED else UNDETERMINED
+
+
+def _compared(old: Spec, new: Spec, bounds: Bounds, rules: list[str]) -> Comparison:
+    """Return what an exploration of both mixed pairs finds; what it finds is replayed by real sessions.
+
+    Raises:
+        CommandError: a module of rules promises what is no contract.
+    """
+    try:
+        of_each = (contracts_for(spec, rules_modules(spec, rules)) for spec in (old, new))
+        contracts = {name: one for found in of_each for name, one in found.items()}
+    except ContractError as error:
+        raise CommandError(str(error)) from None
+    with seldom_collected():
+        clients = range(1, bounds.clients + 1)
+        found = compare(old, new, contracts, clients=clients, queue=bounds.queues[0], most=bounds.limit)
+    return replace(
+        found,
+        new_server=_replayed(found.new_server, new, old, rules),
+        old_server=_replayed(found.old_server, old, new, rules),
+    )
+
+
+def _facts(found: Comparison, pairs: Mapping[str, Verdict | None]) -> dict[str, Any]:
+    """Return what was found, for programs; the verdict on each pair under its name."""
+    changes = [{"message": one.message, "text": str(one), "breaks": list(one.breaks)} for one in found.changes]
+    told: dict[str, Any] = {"verdict": found.state, "changes": changes, "apart": found.apart}
+    return told | {name: shown(verdict) if verdict is not None else None for name, verdict in pairs.items()}
+
+
+def _lines(found: Comparison, pairs: Mapping[str, Verdict | None]) -> Iterator[str]:
+    """Yield what was found, for people."""
+    yield from map(str, found.changes)
+    if found.apart:
+        yield found.apart
+    for name, verdict in pairs.items():
+        for finding in verdict.findings if verdict is not None else ():
+            for line in finding.lines():
+                yield f"{name}: {line}" if not line.startswith(" ") else line
 
 
 def are_strangers(old: Spec, new: Spec) -> bool:
@@ -119,10 +123,7 @@ def are_strangers(old: Spec, new: Spec) -> bool:
 def _told_strangers(old: Spec, new: Spec, *, json: bool) -> int:
     """Say that two specs have nothing to compare; return the exit code."""
     text = f"{old.protocol} and {new.protocol} have no message in common: neither serves the other's clients"
-    if json:
-        put_json({"verdict": REFUTED, "changes": [], "apart": text} | dict.fromkeys(PAIRS))
-    else:
-        put(text)
+    put_result({"verdict": REFUTED, "changes": [], "apart": text} | dict.fromkeys(PAIRS), [text], json=json)
     return PROBLEMS
 
 

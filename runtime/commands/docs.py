@@ -6,6 +6,7 @@ import json as json_text
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -26,19 +27,21 @@ from machines.problems import SpecError
 from runtime.commands.draw import words
 from runtime.commands.exit_codes import FAILED, OK, CommandError
 from runtime.commands.options import Json, Rules, SpecName, are_apart, are_modules, looked_at
-from runtime.commands.output import put, put_json
+from runtime.commands.output import put_result
 
 FURTHER = ("schema", "asyncapi")  # and the second part of their files' names
 FORMATS = ("md", "html", *FURTHER)
 READ_BYTES_MAX: Final = 64 << 20  # of a document; the longest of a shipped spec has about one
 
 
-def docs(
-    *specs: SpecName,
-    all_: Annotated[bool, Parameter(name="--all", help="All shipped specs, and an index of them: README.md.")] = False,
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class DocumentOptions:
+    """What documents are written as, and where they are."""
+
     out: Annotated[
         Path, Parameter(name=["--out", "-o"], help="The folder for the documents; made if there is none.")
-    ] = Path("documents"),
+    ] = Path("documents")
     format_: Annotated[
         str | None,
         Parameter(
@@ -47,7 +50,18 @@ def docs(
             "else), schema (JSON Schema of every message) and asyncapi, with commas between; md, html and what lies "
             "there already if left out.",
         ),
-    ] = None,
+    ] = None
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The formats that are asked for; none if that is left to us."""
+        return words(self.format_, FORMATS, "--format")
+
+
+def docs(
+    *specs: SpecName,
+    all_: Annotated[bool, Parameter(name="--all", help="All shipped specs, and an index of them: README.md.")] = False,
+    documents: DocumentOptions = DocumentOptions(),
     fill: Annotated[
         list[Path],
         Parameter(
@@ -64,12 +78,12 @@ def docs(
     json: Json = False,
 ) -> int:
     """Write the document of each spec: its phases with their drawings, messages, types, waits, limits and settings."""
-    formats = words(format_, FORMATS, "--format")
+    formats = documents.asked
     if all_ and specs:
         raise CommandError("docs takes either specs or --all, not both")
     if fill and (all_ or specs):
         raise CommandError("--fill names the specs in the files: leave them out here")
-    if fill and format_ is not None:
+    if fill and documents.format_ is not None:
         raise CommandError("--fill writes Markdown into the files that it names: leave --format out")
     names = shipped() if all_ else specs
     if not names and not fill:
@@ -79,19 +93,28 @@ def docs(
         if fill:
             made = list(_filled(fill, rules))
         else:
-            loaded = [looked_at(name, rules) for name in names]
-            are_apart(names, loaded)
-            lying = _lying(loaded, out)
-            formats = formats or ("md", "html", *lying)
-            made = [written for spec in loaded for written in _documents(spec, out, formats, pictures=not check)]
-            made += [(out / "README.md", index(loaded, (*formats, *lying)).encode())] if all_ else []
+            made = _made(names, documents.out, formats, rules, pictures=not check, with_index=all_)
         return _checked(made, json=json) if check else _written(made, json=json)
     except PictureError as error:
         raise CommandError(f"a picture cannot be drawn: {error}", FAILED) from error
     except BrokenPipeError:
         raise  # that is standard output, which nobody reads any more
     except OSError as error:
-        raise CommandError(f"{error.filename or out}: {error.strerror or error}") from error
+        raise CommandError(f"{error.filename or documents.out}: {error.strerror or error}") from error
+
+
+def _made(
+    names: Sequence[str], out: Path, formats: Sequence[str], rules: Sequence[str], *, pictures: bool, with_index: bool
+) -> list[tuple[Path, bytes]]:
+    """Return the files of the documents of specs; without ``formats`` in the usual ones and those that lie there."""
+    loaded = [looked_at(name, rules) for name in names]
+    are_apart(names, loaded)
+    lying = _lying(loaded, out)
+    formats = formats or ("md", "html", *lying)
+    made = [written for spec in loaded for written in _documents(spec, out, formats, pictures=pictures)]
+    if with_index:
+        made.append((out / "README.md", index(loaded, (*formats, *lying)).encode()))
+    return made
 
 
 def _lying(specs: Iterable[Spec], folder: Path) -> tuple[str, ...]:
@@ -163,12 +186,8 @@ def _written(made: Iterable[tuple[Path, bytes]], *, json: bool) -> int:
     for path, content in made:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-        paths.append(path)
-    if json:
-        put_json({"written": [str(path) for path in paths]})
-    else:
-        for path in paths:
-            put(str(path))
+        paths.append(str(path))
+    put_result({"written": paths}, paths, json=json)
     return OK
 
 
@@ -180,11 +199,7 @@ def _checked(made: Iterable[tuple[Path, bytes]], *, json: bool) -> int:
             faults.append(f"{path.name} is missing")
         elif _comparable(path, _content(path)) != _comparable(path, content):
             faults.append(f"{path.name} is stale")
-    if json:
-        put_json({"ok": not faults, "stale": faults})
-    else:
-        for fault in faults:
-            put(fault)
+    put_result({"ok": not faults, "stale": faults}, faults, json=json)
     return FAILED if faults else OK
 
 

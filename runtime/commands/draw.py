@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -20,18 +21,20 @@ from machines.model import Spec
 from machines.problems import near
 from runtime.commands.exit_codes import FAILED, OK, CommandError
 from runtime.commands.options import Json, Rules, SpecName, are_apart, are_modules, looked_at
-from runtime.commands.output import note, put, put_json
+from runtime.commands.output import note, put_result
 from runtime.recording import Run, recorded
 
 UNKNOWN_TOLD_MAX = 5  # transitions of a journal that the spec does not have
 
 
-def draw(
-    *specs: SpecName,
-    all_: Annotated[bool, Parameter(name="--all", help="Draw all shipped specs.")] = False,
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class PictureOptions:
+    """Which pictures, what they are written as, and where they are."""
+
     out: Annotated[
         Path, Parameter(name=["--out", "-o"], help="The folder for the pictures; made if there is none.")
-    ] = Path("pictures"),
+    ] = Path("pictures")
     format_: Annotated[
         str | None,
         Parameter(
@@ -39,13 +42,35 @@ def draw(
             help="One or several of svg, png, dot, txt (sequences as characters), mmd (Mermaid) and puml (PlantUML), "
             "with commas between; svg if left out. DOT is always written too: it is what --check compares.",
         ),
-    ] = None,
+    ] = None
     kind: Annotated[
         str | None,
         Parameter(help="One or several of states, overview and sequences, with commas between; all if left out."),
-    ] = None,
-    role: Annotated[str | None, Parameter(help="Only what is of this role.")] = None,
-    machine: Annotated[str | None, Parameter(help="Only machines of this name.")] = None,
+    ] = None
+    role: Annotated[str | None, Parameter(help="Only what is of this role.")] = None
+    machine: Annotated[str | None, Parameter(help="Only machines of this name.")] = None
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The formats that are asked for; none if that is left to us."""
+        return words(self.format_, FORMATS, "--format")
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """The formats that are written."""
+        return tuple(dict.fromkeys((*(self.asked or ("svg",)), "dot")))
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """The kinds of drawing."""
+        return [Kind(word) for word in words(self.kind, list(Kind), "--kind") or list(Kind)]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Which runs are drawn in the place of a spec."""
+
     journal: Annotated[
         list[Path],
         Parameter(
@@ -54,52 +79,51 @@ def draw(
             help="Draw runs instead, from their journals: what was said and when, violations in red, and the state "
             "diagrams with how often each arrow was taken in all of them.",
         ),
-    ] = [],  # noqa: B006 (cyclopts makes a new list)
-    session: Annotated[int, Parameter(help="Which session of a journal to tell, where a role runs several.")] = 0,
+    ] = field(default_factory=list)
+    session: Annotated[int, Parameter(help="Which session of a journal to tell, where a role runs several.")] = 0
+
+
+def draw(
+    *specs: SpecName,
+    all_: Annotated[bool, Parameter(name="--all", help="Draw all shipped specs.")] = False,
+    pictures: PictureOptions = PictureOptions(),
+    runs: RunOptions = RunOptions(),
     check: Annotated[
         bool,
         Parameter(help="Write nothing; exit 1 if pictures in the folder are missing or not of the specs as they are."),
     ] = False,
-    rules: Rules = [],  # noqa: B006
+    rules: Rules = [],  # noqa: B006 (cyclopts makes a new list)
     json: Json = False,
 ) -> int:
     """Draw state diagrams, overviews and sequence diagrams of specs; what is written is listed on standard output."""
-    asked = words(format_, FORMATS, "--format")
-    formats = tuple(dict.fromkeys((*(asked or ("svg",)), "dot")))
-    kinds = [Kind(word) for word in words(kind, list(Kind), "--kind") or list(Kind)]
-    if check and (role or machine):
+    formats, kinds = pictures.formats, pictures.kinds
+    if check and (pictures.role or pictures.machine):
         raise CommandError("--check looks at all pictures of a spec: leave --role and --machine out")
-    if check and journal:
+    if check and runs.journal:
         raise CommandError("--check compares pictures of specs, not of runs: leave --journal out")
     if all_ and specs:
         raise CommandError("draw takes either specs or --all, not both")
     names = shipped() if all_ else specs
     if not names:
         raise CommandError("draw needs specs, or --all for the shipped ones: accord draw SPEC... -o FOLDER")
-    if journal and len(names) != 1:
+    if runs.journal and len(names) != 1:
         raise CommandError("--journal needs the one spec that ran: accord draw SPEC --journal FILE...")
     are_modules(rules)
     loaded = [looked_at(name, rules) for name in names]
     are_apart(names, loaded)
     if check:
-        faults = [fault for spec in loaded for fault in _stale(spec, out, asked, kinds)]
-        if json:
-            put_json({"ok": not faults, "stale": faults})
-        else:
-            for fault in faults:
-                put(fault)
+        faults = [fault for spec in loaded for fault in _stale(spec, pictures.out, pictures.asked, kinds)]
+        put_result({"ok": not faults, "stale": faults}, faults, json=json)
         return FAILED if faults else OK
-    if journal:
-        drawings = _of_runs(loaded[0], names[0], journal, kinds, session, rules)
-        drawings = [drawing for drawing in drawings if machine is None or drawing.machine in ("", machine)]
+    if runs.journal:
+        drawings = _of_runs(loaded[0], names[0], runs, kinds, rules)
+        drawings = [
+            drawing for drawing in drawings if pictures.machine is None or drawing.machine in ("", pictures.machine)
+        ]
     else:
-        drawings = [drawing for spec in loaded for drawing in _chosen(spec, kinds, role, machine)]
-    paths = written(drawings, out, formats)
-    if json:
-        put_json({"written": [str(path) for path in paths]})
-    else:
-        for path in paths:
-            put(str(path))
+        drawings = [drawing for spec in loaded for drawing in _chosen(spec, kinds, pictures.role, pictures.machine)]
+    paths = [str(path) for path in written(drawings, pictures.out, formats)]
+    put_result({"written": paths}, paths, json=json)
     return OK
 
 
@@ -161,14 +185,12 @@ def _chosen(spec: Spec, kinds: Sequence[Kind], role: str | None, machine: str | 
 # -- runs ------------------------------------------------------------------------------------------------------------
 
 
-def _of_runs(
-    spec: Spec, name: str, journals: Sequence[Path], kinds: Sequence[Kind], session: int, rules: Sequence[str]
-) -> list[Drawing]:
+def _of_runs(spec: Spec, name: str, asked: RunOptions, kinds: Sequence[Kind], rules: Sequence[str]) -> list[Drawing]:
     """Return the drawings of runs: each run's own sequence, and for each role that ran its machines with the counts."""
-    runs = [recorded(path, name, session=session, rules=rules) for path in journals]
+    runs = [recorded(path, name, session=asked.session, rules=rules) for path in asked.journal]
     drawings: list[Drawing] = []
     if Kind.SEQUENCES in kinds:
-        named = distinct([f"{stem(path.name.removesuffix('.jsonl'))}-run" for path in journals])
+        named = distinct([f"{stem(path.name.removesuffix('.jsonl'))}-run" for path in asked.journal])
         drawings += [_sequence(run, called) for run, called in zip(runs, named, strict=True)]
     if Kind.STATES in kinds:
         for role in spec.roles:

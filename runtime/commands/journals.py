@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from cyclopts import Parameter
@@ -118,7 +118,7 @@ def head_of(
     seed: int,
     settings: Mapping[str, str],
     rules: Sequence[str],
-    backend: Backend,
+    backend: Backend | Literal[""] = "",
     my: Mapping[str, Any] | None = None,
 ) -> Head:
     """Return the first line of the journal of a run; ``name`` is the spec's name or path as given."""

@@ -89,6 +89,15 @@ def put_json(value: Any) -> None:
     put(msgspec.json.encode(plain(value)).decode())
 
 
+def put_result(facts: Any, lines: Iterable[str], *, json: bool) -> None:
+    """Write a result: ``facts`` as one line of JSON, or ``lines`` for people."""
+    if json:
+        put_json(facts)
+    else:
+        for line in lines:
+            put(line)
+
+
 def note(text: str) -> None:
     """Tell the person something that is not part of the result; control characters are escaped.
 

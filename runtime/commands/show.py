@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from math import isinf
 from typing import Annotated, Any
 
@@ -9,7 +10,7 @@ import msgspec
 from cyclopts import Parameter
 
 from diagrams.phrases import body_text
-from machines.checks.event_coverage import pairs
+from machines.checks.event_coverage import Pair, pairs
 from machines.loader import RulesError, resolved
 from machines.messages.bodies import compile_message
 from machines.messages.types import compile_type
@@ -26,7 +27,7 @@ from machines.parser.unparse import written as yaml_of
 from machines.values import plain
 from runtime.commands.exit_codes import OK
 from runtime.commands.options import Json, Rules, SpecName, is_spec, looked_at
-from runtime.commands.output import put, put_json, table
+from runtime.commands.output import put_result, table
 from runtime.players.registry import default_kind, kinds
 
 ANSWERED = {
@@ -59,58 +60,46 @@ def show(
     if resolved_:
         is_spec(spec)
         text = yaml_of(resolved(spec))
-        if json:
-            put_json({"spec": text})
-        else:
-            put(text.rstrip("\n"))
-        return OK
-    if table_:
-        return _show_pairs(looked_at(spec, rules), json=json)
-    facts = _facts(looked_at(spec, rules))
-    if json:
-        put_json(facts)
-        return OK
-    put(f"{facts['protocol']}: {facts['title']}")
-    put(f"{facts['file']}, framing {facts['framing']}")
-    for role in facts["roles"]:
-        put()
-        put(f"role {role['name']}, {role['does']}")
-        for machine in role["machines"]:
-            put(f"  {machine['name']}: {' '.join(machine['states'])}")
-    put()
-    put("messages")
-    for line in table((m["from"] + " > " + m["to"], m["name"], m["body"]) for m in facts["messages"]):
-        put(f"  {line}")
-    if facts["types"]:
-        put()
-        put("types")
-        for line in table((t["name"], t["is"]) for t in facts["types"]):
-            put(f"  {line}")
-    for role in facts["roles"]:
-        if role["questions"]:
-            put()
-            put(f"questions to the player of {role['name']}, and the messages that may answer")
-            for line in table((_asked(q), " | ".join(q["messages"])) for q in role["questions"]):
-                put(f"  {line}")
-    if facts["settings"]:
-        put()
-        put("settings")
-        for line in table((s["name"], s["value"], s["kind"]) for s in facts["settings"]):
-            put(f"  {line}")
-    put()
-    put("players")
-    for line in table((p["kind"] + (" *" if p["default"] else ""), p["does"]) for p in facts["players"]):
-        put(f"  {line}")
-    put("  how to write one: docs/players.md")
+        put_result({"spec": text}, [text.rstrip("\n")], json=json)
+    elif table_:
+        found = list(pairs(looked_at(spec, rules)))
+        put_result({"pairs": found}, _pair_lines(found), json=json)
+    else:
+        facts = _facts(looked_at(spec, rules))
+        put_result(facts, _lines(facts), json=json)
     return OK
 
 
-def _show_pairs(spec: Spec, *, json: bool) -> int:
-    """Print who answers what in each waiting state; what no layer lists is told apart."""
-    found = list(pairs(spec))
-    if json:
-        put_json({"pairs": found})
-        return OK
+def _lines(facts: dict[str, Any]) -> Iterator[str]:
+    """Yield what is in a spec, for people."""
+    yield f"{facts['protocol']}: {facts['title']}"
+    yield f"{facts['file']}, framing {facts['framing']}"
+    for role in facts["roles"]:
+        yield ""
+        yield f"role {role['name']}, {role['does']}"
+        yield from (f"  {machine['name']}: {' '.join(machine['states'])}" for machine in role["machines"])
+    yield from _section(
+        "messages", ((m["from"] + " > " + m["to"], m["name"], m["body"]) for m in facts["messages"]), even_empty=True
+    )
+    yield from _section("types", ((t["name"], t["is"]) for t in facts["types"]))
+    for role in facts["roles"]:
+        title = f"questions to the player of {role['name']}, and the messages that may answer"
+        yield from _section(title, ((_asked(q), " | ".join(q["messages"])) for q in role["questions"]))
+    yield from _section("settings", ((s["name"], s["value"], s["kind"]) for s in facts["settings"]))
+    players = ((p["kind"] + (" *" if p["default"] else ""), p["does"]) for p in facts["players"])
+    yield from _section("players", players, even_empty=True)
+    yield "  how to write one: docs/players.md"
+
+
+def _section(title: str, rows: Iterable[tuple[str, ...]], *, even_empty: bool = False) -> Iterator[str]:
+    """Yield a table under its title; nothing if it has no rows, unless it is told of ``even_empty``."""
+    lines = table(rows)
+    if lines or even_empty:
+        yield from ("", title, *(f"  {line}" for line in lines))
+
+
+def _pair_lines(found: Sequence[Pair]) -> Iterator[str]:
+    """Yield who answers what in each waiting state; what no layer lists is told apart."""
     rows = [
         (
             f"{pair.role}: {pair.machine}.{pair.state}",
@@ -119,11 +108,9 @@ def _show_pairs(spec: Spec, *, json: bool) -> int:
         )
         for pair in found
     ]
-    for line in table([("STATE", "EVENT", "ANSWERED BY"), *rows]):
-        put(line)
+    yield from table([("STATE", "EVENT", "ANSWERED BY"), *rows])
     open_ = sum(pair.answer in ("invalid", "early", "end", "drop") for pair in found)
-    put(f"{len(found)} pairs, {len(found) - open_} answered by the spec, {open_} by what is built in")
-    return OK
+    yield f"{len(found)} pairs, {len(found) - open_} answered by the spec, {open_} by what is built in"
 
 
 def _asked(question: dict[str, Any]) -> str:

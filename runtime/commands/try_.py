@@ -11,11 +11,11 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from machines.checks.checker import check
-from machines.loader import find, load, shipped
+from machines.loader import load
 from machines.model import Spec
 from machines.problems import SpecError, near
-from runtime.cli import program_version
 from runtime.commands.exit_codes import FAILED, OK, CommandError
+from runtime.commands.journals import head_of
 from runtime.commands.options import (
     Json,
     Rules,
@@ -28,13 +28,11 @@ from runtime.commands.options import (
     settings_of,
 )
 from runtime.commands.output import note, put, put_json, results
-from runtime.journal import FORMAT, Head
 from runtime.playground.export import command_of, save
 from runtime.playground.message_input import ChoiceError
 from runtime.playground.repl import EndedError, Repl
 from runtime.playground.status import state_lines
 from runtime.playground.stubs import RuleStubs
-from runtime.replay import spec_hash
 from runtime.terminal_text import escape_control_characters
 
 SCRIPT_BYTES_MAX = 1 << 20
@@ -78,39 +76,17 @@ def try_(
     read = _read(spec, overridden, rules)
     for role in by_hand:
         if role not in read.roles:
-            raise CommandError(
-                f"{read.protocol} has no role {role!r}: {near(role, read.roles) or ', '.join(read.roles)}"
-            )
+            known = near(role, read.roles) or ", ".join(read.roles)
+            raise CommandError(f"{read.protocol} has no role {role!r}: {known}")
     screen = _Screen(quiet=json)
-    command = command_of(spec, overridden, by_hand, seed)
 
     def saved(path: str, role: str | None, desk: Repl) -> str:
-        head = Head(
-            journal=FORMAT,
-            accord=program_version(),
-            protocol=read.protocol,
-            # A path must lead to the spec from wherever the journal is replayed.
-            spec=spec if spec in shipped() else str(find(spec).resolve()),
-            sha256=spec_hash(spec),
-            role="",
-            seed=seed,
-            settings=dict(overridden),
-            rules=list(rules),
-        )
-        return save(path, role, desk, head, command)
+        head = head_of(spec, read, "", seed=seed, settings=overridden, rules=rules)
+        return save(path, role, desk, head, command_of(spec, overridden, by_hand, seed))
 
-    lines = _lines() if script is None else iter(_script(script))
+    lines, strict = _lines() if script is None else iter(_script(script)), script is not None
     try:
-        desk = Repl(
-            read,
-            lines,
-            screen,
-            seed=seed,
-            by_hand=by_hand,
-            allowed=rules,
-            strict=script is not None,
-            save=saved,
-        )
+        desk = Repl(read, lines, screen, seed=seed, by_hand=by_hand, allowed=rules, strict=strict, save=saved)
     except EndedError:
         return OK
     except ChoiceError as error:
@@ -119,25 +95,26 @@ def try_(
         desk.run()
     except ChoiceError as error:
         raise CommandError(f"{script}:{desk.number}: {error}") from None
-    failed = [
-        party.name
-        for party in desk.trial.parties.values()
-        if party.session is not None and party.session.ended is not None and party.session.ended.failed is not None
-    ]
+    facts = _facts(desk, screen)
     if json:
-        put_json(
-            {
-                "spec": read.protocol,
-                "seconds": desk.trial.now,
-                "told": screen.told,
-                "states": state_lines(desk.trial),
-                "failed": failed,
-                "script": desk.script(),
-            }
-        )
+        put_json(facts)
     elif script is not None:
         desk.states()
-    return FAILED if failed and script is not None else OK
+    return FAILED if facts["failed"] and script is not None else OK
+
+
+def _facts(desk: Repl, screen: _Screen) -> dict[str, Any]:
+    """Return what was tried, for programs."""
+    sessions = {party.name: party.session for party in desk.trial.parties.values() if party.session is not None}
+    ends = {name: session.ended for name, session in sessions.items() if session.ended is not None}
+    return {
+        "spec": desk.spec.protocol,
+        "seconds": desk.trial.now,
+        "told": screen.told,
+        "states": state_lines(desk.trial),
+        "failed": [name for name, ended in ends.items() if ended.failed is not None],
+        "script": desk.script(),
+    }
 
 
 def _read(name: str, settings: dict[str, str], rules: list[str]) -> Spec:
