@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 from functools import partial
 from logging import LogRecord
 from math import isfinite
-from typing import Annotated
+from types import ModuleType
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from machines.loader import load, rules_modules
+from machines.model import Spec
 from runtime.commands.backends import run
 from runtime.commands.exit_codes import FAILED, OK, CommandError
 from runtime.commands.journals import JournalOptions, head_of, journal_path
-from runtime.commands.match_setup import cast
+from runtime.commands.match_setup import MatchSetup, cast
 from runtime.commands.options import (
     Answers,
     BackendOption,
@@ -25,10 +29,9 @@ from runtime.commands.options import (
     LogJson,
     Players,
     PlayersRole,
-    Rules,
     Seed,
-    Settings,
     SpecName,
+    SpecOptions,
     loaded,
     seed_of,
     settings_of,
@@ -46,24 +49,31 @@ from runtime.sessions.game_result import GameResult, Participant
 from runtime.sessions.match import play as play_game
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class PlayersOptions:
+    """Who plays, and how they decide."""
+
+    players: Players = None
+    kinds: Kinds = field(default_factory=list)
+    answer: Answers = field(default_factory=list)
+    seed: Seed = None
+    role: PlayersRole = None
+    workers: Annotated[
+        int, Parameter(help="Processes in which strategies think, so that several cores are used; 0: in this one.")
+    ] = 0
+    pace: Annotated[float, Parameter(help="Seconds that players wait before each decision, to be watched.")] = 0.0
+
+
 def play(
     spec: SpecName,
     /,
     *,
-    players: Players = None,
-    player: Kinds = [],  # noqa: B006 (cyclopts makes a new list)
-    answer: Answers = [],  # noqa: B006
-    seed: Seed = None,
-    role: PlayersRole = None,
-    settings: Settings = [],  # noqa: B006
-    rules: Rules = [],  # noqa: B006
+    who: PlayersOptions = PlayersOptions(),
+    given: SpecOptions = SpecOptions(),
     backend: BackendOption = "asyncio",
     journal: JournalOptions = JournalOptions(),
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], help="Show nothing of the game but its result.")] = False,
-    workers: Annotated[
-        int, Parameter(help="Processes in which strategies think, so that several cores are used; 0: in this one.")
-    ] = 0,
-    pace: Annotated[float, Parameter(help="Seconds that players wait before each decision, to be watched.")] = 0.0,
     evidence: Evidence = EVIDENCE_SHOWN,
     log: Level = "error",
     log_json: LogJson = False,
@@ -74,62 +84,93 @@ def play(
     The same seed gives the same game. Exit code 0 if the game came to its end, whoever cheated or failed in it; 1 if
     the server's run failed.
     """
-    if not (isfinite(pace) and pace >= 0):
-        raise CommandError(f"--pace {pace:g} is not a number of seconds from 0 on")
-    if not 0 <= workers <= WORKERS_MAX:
-        raise CommandError(f"--workers {workers} is not within 0..{WORKERS_MAX}")
-    overridden = settings_of(settings)
-    chosen = cast(loaded(spec, overridden, rules), overridden, players, player, role)
-    deciding = [chosen.client, *(name for name in chosen.spec.connects[chosen.client])]
-    answers = answers_of(answer, chosen.spec, deciding, len(chosen.names))
-    number = seed_of(seed)
-    seats = [
-        Participant(name, kind, derived_seed(number, "player", index))
-        for index, (name, kind) in enumerate(zip(chosen.names, chosen.kinds, strict=True))
-    ]
-    # Read again as the journal says it, so that a replay is of the very same spec.
-    narrowed = load(spec, chosen.settings, rules)
-    if "human" in chosen.kinds and not quiet:
-        note(", ".join(f"{name} is {value}" for name, value in chosen.settings.items()))
+    game = _prepared(spec, who, given)
+    setup = game.setup
+    if game.has_person and not quiet:
+        note(", ".join(f"{name} is {value}" for name, value in setup.settings.items()))
     # A person at the terminal sees the game by their own player's eyes.
-    watched = not quiet and "human" not in chosen.kinds
-    progress = Progress(narrowed, seats) if watched else None
-
-    head = head_of(spec, narrowed, chosen.server, seed=number, settings=chosen.settings, rules=rules, backend=backend)
-
-    async def game(book: Journal | None) -> GameResult:
-        async with open_workers(workers) if workers else nullcontext() as processes:
-            return await play_game(
-                narrowed,
-                rules_modules(narrowed, rules),
-                seats,
-                server=chosen.server,
-                client=chosen.client,
-                seed=number,
-                journal=book,
-                observe=progress,
-                pace=pace,
-                answers=answers,
-                tells_waits=watched,
-                make_player=processes.open_player if processes is not None else open_player,
-            )
-
+    watched = not quiet and not game.has_person
+    progress = Progress(game.spec, game.seats) if watched else None
+    head = head_of(
+        spec, game.spec, setup.server, seed=game.seed, settings=setup.settings, rules=given.rules, backend=backend
+    )
     with (
         # How sessions failed is told with the result; as errors in the log it would be there twice.
         log_shown(log, as_json=log_json, without=_is_in_result if log == "error" else None, waits=watched),
         journal.opened(head) as book,
         progress or nullcontext(),
     ):
-        result = run(partial(game, book), backend)
-    ends = [result.ended] if result.ended is not None else [*result.sessions.values()]
+        result = run(partial(game.play, book, progress), backend)
     if json:
-        put_json(game_facts(chosen.spec, result, number, evidence, journal=journal_path(book), backend=backend))
+        put_json(game_facts(setup.spec, result, game.seed, evidence, journal=journal_path(book), backend=backend))
     else:
-        for line in game_lines(chosen, result, evidence):
+        for line in game_lines(setup, result, evidence):
             put(line)
-        told = f"seed {number}, {result.seconds:.2f} s"
+        told = f"seed {game.seed}, {result.seconds:.2f} s"
         note(told if book is None else f"{told}, journal {book.path}")
+    ends = [result.ended] if result.ended is not None else [*result.sessions.values()]
     return FAILED if any(ended.failed is not None for ended in ends) else OK
+
+
+@dataclass(frozen=True, slots=True)
+class _PreparedGame:
+    """A game that is ready to be played. ``spec`` is read as the journal says it: a replay is of the very same."""
+
+    setup: MatchSetup
+    spec: Spec
+    modules: Mapping[str, ModuleType]
+    seats: list[Participant]
+    answers: Mapping[str, Any]
+    seed: int
+    workers: int
+    pace: float
+
+    @property
+    def has_person(self) -> bool:
+        """Whether a person plays."""
+        return "human" in self.setup.kinds
+
+    async def play(self, book: Journal | None, progress: Progress | None) -> GameResult:
+        """Play it."""
+        async with open_workers(self.workers) if self.workers else nullcontext() as processes:
+            return await play_game(
+                self.spec,
+                self.modules,
+                self.seats,
+                server=self.setup.server,
+                client=self.setup.client,
+                seed=self.seed,
+                journal=book,
+                observe=progress,
+                pace=self.pace,
+                answers=self.answers,
+                tells_waits=progress is not None,
+                make_player=processes.open_player if processes is not None else open_player,
+            )
+
+
+def _prepared(name: str, who: PlayersOptions, given: SpecOptions) -> _PreparedGame:
+    """Return the game that is asked for, once all is right that can be known before it begins.
+
+    Raises:
+        CommandError, SpecError, SpecNotFound, SettingError, RulesError, AnswerError, UnknownPlayerError: something is
+            not.
+    """
+    if not (isfinite(who.pace) and who.pace >= 0):
+        raise CommandError(f"--pace {who.pace:g} is not a number of seconds from 0 on")
+    if not 0 <= who.workers <= WORKERS_MAX:
+        raise CommandError(f"--workers {who.workers} is not within 0..{WORKERS_MAX}")
+    settings = settings_of(given.settings)
+    setup = cast(loaded(name, settings, given.rules), settings, who.players, who.kinds, who.role)
+    answers = answers_of(who.answer, setup.spec, [setup.client, *setup.spec.connects[setup.client]], len(setup.names))
+    seed = seed_of(who.seed)
+    seats = [
+        Participant(name, kind, derived_seed(seed, "player", index))
+        for index, (name, kind) in enumerate(zip(setup.names, setup.kinds, strict=True))
+    ]
+    narrowed = load(name, setup.settings, given.rules)
+    modules = rules_modules(narrowed, given.rules)
+    return _PreparedGame(setup, narrowed, modules, seats, answers, seed, who.workers, who.pace)
 
 
 def _is_in_result(record: LogRecord) -> bool:
