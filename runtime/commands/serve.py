@@ -3,82 +3,71 @@
 from __future__ import annotations
 
 from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from machines.effects import Effect, Ended, Violation
+from machines.effects import Ended
 from machines.engine.session import Program
 from machines.values import plain
 from runtime.commands.backends import run
 from runtime.commands.exit_codes import FAILED, OK, CommandError
 from runtime.commands.journals import JournalOptions, head_of, journal_path
 from runtime.commands.options import (
+    Backend,
     BackendOption,
-    Evidence,
-    Json,
-    Level,
-    LogJson,
     Role,
-    Rules,
     Seed,
-    Settings,
     SpecName,
-    To,
-    addresses_of,
+    SpecOptions,
     chosen_role,
     loaded,
     program,
     seed_of,
     settings_of,
-    shown_address,
 )
-from runtime.commands.output import OutputError, log_shown, note, put, put_json
+from runtime.commands.output import OutputError, log_shown, note, put, put_json, put_result
 from runtime.commands.results import result_lines
 from runtime.commands.serve_again import GroupService
+from runtime.commands.service import ListenOptions, Service, ServiceReport, connections_text
 from runtime.journal import Journal
-from runtime.losses import EVIDENCE_SHOWN, Loss, Losses
-from runtime.network.tls import server_context
-from runtime.players.registry import check_kind, default_kind, open_player
+from runtime.losses import Losses
+from runtime.players.registry import check_kind, default_kind
 from runtime.sessions.group_server import GROUPS_MAX
-from runtime.sessions.server import ADDRESS_MAX, Stopped
+from runtime.sessions.server import Stopped
 from runtime.sessions.server import serve as serve_role
 
 STOPPED: Final = "it was stopped before its end"
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class RoleOptions:
+    """Which role is served, and who decides for it."""
+
+    role: Role = None
+    player: Annotated[str | None, Parameter(help="Who decides, if this role asks; see accord show SPEC.")] = None
+    name: Annotated[str, Parameter(help="What my.name is in the spec.")] = "server"
+    seed: Seed = None
 
 
 def serve(
     spec: SpecName,
     /,
     *,
-    role: Role = None,
-    host: Annotated[str, Parameter(help="The address to listen on; 0.0.0.0 for all of this machine's.")] = "127.0.0.1",
-    port: Annotated[int, Parameter(help="The port to listen on; 0 for any that is free.")] = 0,
-    per_address: Annotated[
-        int, Parameter(help="Connections that one address may have open at once; more are turned away.")
-    ] = ADDRESS_MAX,
+    what: RoleOptions = RoleOptions(),
+    listen: ListenOptions = ListenOptions(),
     again: Annotated[
         bool, Parameter(help="Seat one group after another, several at a time, until it is ended; a result for each.")
     ] = False,
     at_once: Annotated[int, Parameter(help="With --again: how many groups may play at a time.")] = GROUPS_MAX,
-    to: To = [],  # noqa: B006 (cyclopts makes a new list)
-    player: Annotated[str | None, Parameter(help="Who decides, if this role asks; see accord show SPEC.")] = None,
-    name: Annotated[str, Parameter(help="What my.name is in the spec.")] = "server",
-    tls: Annotated[
-        tuple[Path, Path] | None, Parameter(help="Speak TLS: the files of the certificate and of its key, PEM.")
-    ] = None,
-    seed: Seed = None,
-    settings: Settings = [],  # noqa: B006
-    rules: Rules = [],  # noqa: B006
+    given: SpecOptions = SpecOptions(),
     backend: BackendOption = "asyncio",
     journal: JournalOptions = JournalOptions(),
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], help="Tell nothing but the result and errors.")] = False,
-    log: Annotated[Level | None, Parameter(help="As elsewhere; info if left out, error with --quiet.")] = None,
-    evidence: Evidence = EVIDENCE_SHOWN,
-    log_json: LogJson = False,
-    json: Json = False,
+    report: ServiceReport = ServiceReport(),
 ) -> int:
     """Run a role that listens until its protocol ends, or for ever if it has a session for each connection.
 
@@ -87,101 +76,123 @@ def serve(
     With --again each group has its own seed and journal and ends with a line; --journal names the folder of them all.
     Exit code 0 if the protocol came to its end, 1 if the run failed, 4 if the port is in use, 130 after Ctrl-C.
     """
-    if not 0 <= port <= 65535:
-        raise CommandError(f"--port {port} is not within 0..65535")
-    if per_address < 1:
-        raise CommandError(f"--per-address {per_address} is less than 1: nobody could connect")
-    overridden = settings_of(settings)
-    secure = None if tls is None else server_context(*tls)
-    loaded_spec = loaded(spec, overridden, rules)
-    chosen = chosen_role(loaded_spec, role, loaded_spec.listeners(), "listens")
-    addresses = addresses_of(to, loaded_spec.connects.get(chosen, ()))
-    kind = player or default_kind(loaded_spec)
-    check_kind(kind, loaded_spec)
-    number = seed_of(seed)
-    made = program(loaded_spec, chosen, rules)
-    facts: dict[str, Any] = {"spec": loaded_spec.protocol, "role": chosen, "seed": number}
+    service = _prepared(spec, what, listen, given, backend, report)
     head = head_of(
-        spec, loaded_spec, chosen, seed=number, settings=overridden, rules=rules, backend=backend, my={"name": name}
+        spec,
+        service.program.spec,
+        service.program.role.name,
+        seed=service.seed,
+        settings=settings_of(given.settings),
+        rules=given.rules,
+        backend=backend,
+        my=service.my,
     )
-    if again:
-        _check_again(made, kind, journal.where, at_once)
-        service = GroupService(
-            made, host, port, number, {"name": name}, addresses, kind, journal.plan(head), backend, at_once,
-            per_address, evidence, quiet, json, facts, secure,
-        )  # fmt: skip
-        with log_shown(log or ("error" if quiet else "info"), as_json=log_json):
-            service.serve()
+    with log_shown(report.level, as_json=report.log_json):
+        if again:
+            _check_again(service.program, service.kind, journal.where, at_once)
+            GroupService(service, journal.plan(head), at_once).serve()
+        with journal.opened(head) as book:
+            once = _OneService(service, book)
+            ended = once.serve()
+    once.tell_end(ended)
+    return FAILED if ended.failed is not None else OK
 
-    def told(session: int, ended: Ended) -> None:
-        if json:
-            put_json({**facts, "session": session, "result": plain(ended.value), "failed": ended.failed})
-        else:
-            put(f"session {session} {'failed: ' + ended.failed if ended.failed else 'ended: ' + str(ended.value)}")
 
-    stops: list[Stopped] = []
-    losses = Losses()
+def _prepared(
+    name: str, what: RoleOptions, listen: ListenOptions, given: SpecOptions, backend: Backend, report: ServiceReport
+) -> Service:
+    """Return the service that is asked for, once all is right that can be known before it listens.
 
-    def seen(effect: Effect) -> None:
-        if isinstance(effect, Violation) and effect.kind != "closed":
-            losses.note(Loss(effect.name or ("" if effect.peer is None else f"peer {effect.peer}"), chosen, effect))
+    Raises:
+        CommandError, SpecError, SpecNotFound, SettingError, RulesError, TlsFileError, UnknownPlayerError: something is
+            not.
+    """
+    listen.check()
+    settings, secure = settings_of(given.settings), listen.certified()
+    spec = loaded(name, settings, given.rules)
+    role = chosen_role(spec, what.role, spec.listeners(), "listens")
+    addresses = listen.addresses(spec, role)
+    kind = what.player or default_kind(spec)
+    check_kind(kind, spec)
+    seed = seed_of(what.seed)
+    made = program(spec, role, given.rules)
+    return Service(made, kind, what.name, seed, listen, addresses, secure, backend, report)
 
-    async def listen(book: Journal | None) -> Ended:
-        def listening(taken: int) -> None:
-            where = shown_address(host, taken)
-            if json:
-                put_json({"listening": where, "host": host, "port": taken, **facts, "journal": journal_path(book)})
-            elif not quiet:
-                note(f"{loaded_spec.protocol}: {chosen} listens on {where}, seed {number}")
 
-        open_one = partial(open_player, kind, spec=loaded_spec, name=name)
-        # Several at one terminal would be asked at once; any other kind decides for one session only.
-        apart = made.per_connection and kind != "human"
-        async with nullcontext() if apart else open_one(seed=number) as decider:
-            return await serve_role(
-                made,
-                host,
-                port,
-                seed=number,
-                my={"name": name},
-                addresses=addresses,
-                player=decider,
-                make_player=(lambda seed: open_one(seed=seed)) if apart else None,
-                journal=book,
-                on_listening=listening,
-                address_max=per_address,
-                tls=secure,
-                on_ended=told if made.per_connection else None,
-                on_stopped=stops.append,
-                observe=None if made.per_connection else seen,
-            )
+@dataclass
+class _OneService:
+    """A role that is served once: it has one session, or one for each connection."""
 
-    with (
-        log_shown(log or ("error" if quiet else "info"), as_json=log_json),
-        journal.opened(head) as book,
-    ):
+    service: Service
+    book: Journal | None
+    _losses: Losses = field(default_factory=Losses)
+    _stops: list[Stopped] = field(default_factory=list)
+
+    def serve(self) -> Ended:
+        """Serve until the session ends, or a signal ends it; then say how far it was.
+
+        Raises:
+            KeyboardInterrupt: a signal has ended it.
+            NetworkError: see `runtime.sessions.server.serve`.
+        """
         try:
-            ended = run(partial(listen, book), backend)
+            return run(self._serve, self.service.backend)
         except KeyboardInterrupt:
             with suppress(BrokenPipeError, OutputError):  # who read our output may have been interrupted too
-                for stop in stops:
-                    if json:
-                        result = {**facts, "result": None, "failed": STOPPED, "stopped": stop}
-                        put_json({**result, "journal": journal_path(book), "backend": backend})
-                    else:
-                        put(_how_far(stop, each=made.per_connection))
+                for stop in self._stops:
+                    self._tell_stop(stop)
             raise
-    result = {**facts, "result": plain(ended.value), "failed": ended.failed}
-    if json:
-        put_json({**result, **losses.facts(evidence), "journal": journal_path(book), "backend": backend})
-    else:
-        for line in result_lines(loaded_spec, ended):
+
+    async def _serve(self) -> Ended:
+        service, per_connection = self.service, self.service.program.per_connection
+        # Several at one terminal would be asked at once; any other kind decides for one session only.
+        apart = per_connection and service.kind != "human"
+        async with nullcontext() if apart else service.open_player(service.seed) as decider:
+            return await serve_role(
+                service.program,
+                service.listen.host,
+                service.listen.port,
+                seed=service.seed,
+                my=service.my,
+                addresses=service.addresses,
+                player=decider,
+                make_player=service.open_player if apart else None,
+                journal=self.book,
+                on_listening=partial(service.tell_listening, journal=journal_path(self.book)),
+                address_max=service.listen.per_address,
+                tls=service.tls,
+                on_ended=self._tell_session if per_connection else None,
+                on_stopped=self._stops.append,
+                observe=None if per_connection else service.observer(self._losses),
+            )
+
+    # -- what is told ------------------------------------------------------------------------------------------------
+
+    def _tell_session(self, session: int, ended: Ended) -> None:
+        """Tell of the end of one session of several."""
+        told = {"session": session, "result": plain(ended.value), "failed": ended.failed}
+        line = f"session {session} {'failed: ' + ended.failed if ended.failed else 'ended: ' + str(ended.value)}"
+        put_result({**self.service.facts, **told}, [line], json=self.service.report.json)
+
+    def _tell_stop(self, stop: Stopped) -> None:
+        if self.service.report.json:
+            told = {**self.service.facts, "result": None, "failed": STOPPED, "stopped": stop}
+            put_json({**told, "journal": journal_path(self.book), "backend": self.service.backend})
+        else:
+            put(_how_far(stop, each=self.service.program.per_connection))
+
+    def tell_end(self, ended: Ended) -> None:
+        """Tell of the end of the only session."""
+        service, report = self.service, self.service.report
+        if report.json:
+            told = {**service.facts, "result": plain(ended.value), "failed": ended.failed}
+            told |= self._losses.facts(report.evidence)
+            put_json({**told, "journal": journal_path(self.book), "backend": service.backend})
+            return
+        for line in (*result_lines(service.program.spec, ended), *self._losses.lines(report.evidence)):
             put(line)
-        for line in losses.lines(evidence):
-            put(line)
-        if book is not None and not quiet:
-            note(f"journal {book.path}")
-    return FAILED if ended.failed is not None else OK
+        if self.book is not None and not report.quiet:
+            note(f"journal {self.book.path}")
 
 
 def _check_again(made: Program, kind: str, journal: Path | None, at_once: int) -> None:
@@ -206,7 +217,7 @@ def _check_again(made: Program, kind: str, journal: Path | None, at_once: int) -
 
 def _how_far(stop: Stopped, *, each: bool) -> str:
     """Return in a line what a server that was ended by hand had done; with ``each`` a session for each connection."""
-    came = f"{STOPPED}: {stop.connections} connection{'' if stop.connections == 1 else 's'} had come"
+    came = f"{STOPPED}: {connections_text(stop)}"
     if not each:
         return f"{came}, and it waited for {stop.waited_for}"
     waits = f", waiting for {stop.waited_for}" if stop.waited_for else ""

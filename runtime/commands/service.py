@@ -1,0 +1,138 @@
+"""A role that listens, as ``accord serve`` runs it, and what is told of it: once, or for one group after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from ssl import SSLContext
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from machines.effects import Effect, Violation
+from machines.engine.session import Program
+from machines.model import Spec
+from runtime.commands.exit_codes import CommandError
+from runtime.commands.options import Backend, Evidence, Json, Level, LogJson, To, addresses_of, shown_address
+from runtime.commands.output import note, put_json
+from runtime.losses import EVIDENCE_SHOWN, Loss, Losses
+from runtime.network.tls import server_context
+from runtime.players.base import Player
+from runtime.players.registry import open_player
+from runtime.sessions.client import Address
+from runtime.sessions.server import ADDRESS_MAX, Stopped
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class ListenOptions:
+    """Where a role listens, for whom, and where those are that it connects to itself."""
+
+    host: Annotated[str, Parameter(help="The address to listen on; 0.0.0.0 for all of this machine's.")] = "127.0.0.1"
+    port: Annotated[int, Parameter(help="The port to listen on; 0 for any that is free.")] = 0
+    per_address: Annotated[
+        int, Parameter(help="Connections that one address may have open at once; more are turned away.")
+    ] = ADDRESS_MAX
+    to: To = field(default_factory=list)
+    tls: Annotated[
+        tuple[Path, Path] | None, Parameter(help="Speak TLS: the files of the certificate and of its key, PEM.")
+    ] = None
+
+    def check(self) -> None:
+        """Make sure that the numbers are within their ranges.
+
+        Raises:
+            CommandError: one is not.
+        """
+        if not 0 <= self.port <= 65535:
+            raise CommandError(f"--port {self.port} is not within 0..65535")
+        if self.per_address < 1:
+            raise CommandError(f"--per-address {self.per_address} is less than 1: nobody could connect")
+
+    def addresses(self, spec: Spec, role: str) -> dict[str, Address]:
+        """Return where the roles are that a role connects to.
+
+        Raises:
+            CommandError: an address is not well formed, or nothing connects to its role.
+        """
+        return addresses_of(self.to, spec.connects.get(role, ()))
+
+    def certified(self) -> SSLContext | None:
+        """Return what the port says who it is by; None where TLS is not spoken.
+
+        Raises:
+            TlsFileError: see `runtime.network.tls.server_context`.
+        """
+        return None if self.tls is None else server_context(*self.tls)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class ServiceReport:
+    """What is told of a service, and how."""
+
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], help="Tell nothing but the result and errors.")] = False
+    log: Annotated[Level | None, Parameter(help="As elsewhere; info if left out, error with --quiet.")] = None
+    evidence: Evidence = EVIDENCE_SHOWN
+    log_json: LogJson = False
+    json: Json = False
+
+    @property
+    def level(self) -> Level:
+        """What is logged."""
+        return self.log or ("error" if self.quiet else "info")
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A role that listens, ready to be run. Its player is of a ``kind``, and called ``name``."""
+
+    program: Program
+    kind: str
+    name: str
+    seed: int
+    listen: ListenOptions
+    addresses: Mapping[str, Address]
+    tls: SSLContext | None
+    backend: Backend
+    report: ServiceReport
+
+    @property
+    def my(self) -> dict[str, Any]:
+        """What the spec calls ``my``."""
+        return {"name": self.name}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What stands in every line of JSON."""
+        return {"spec": self.program.spec.protocol, "role": self.program.role.name, "seed": self.seed}
+
+    def open_player(self, seed: int) -> AbstractAsyncContextManager[Player]:
+        """Make a player, as `runtime.players.registry.open_player` does."""
+        return open_player(self.kind, spec=self.program.spec, name=self.name, seed=seed)
+
+    def observer(self, losses: Losses) -> Callable[[Effect], None]:
+        """Return what takes note of the violations in a session."""
+        role = self.program.role.name
+
+        def seen(effect: Effect) -> None:
+            if isinstance(effect, Violation) and effect.kind != "closed":
+                losses.note(Loss(effect.name or ("" if effect.peer is None else f"peer {effect.peer}"), role, effect))
+
+        return seen
+
+    def tell_listening(self, port: int, *, for_whom: str = "", **more: Any) -> None:
+        """Say that the port is taken; ``more`` stands in the line of JSON."""
+        where = shown_address(self.listen.host, port)
+        if self.report.json:
+            put_json({"listening": where, "host": self.listen.host, "port": port, **self.facts, **more})
+        elif not self.report.quiet:
+            spec, role = self.program.spec.protocol, self.program.role.name
+            note(f"{spec}: {role} listens on {where}{for_whom}, seed {self.seed}")
+
+
+def connections_text(stop: Stopped) -> str:
+    """Return how many connections had come to a server that was stopped."""
+    return f"{stop.connections} connection{'' if stop.connections == 1 else 's'} had come"
