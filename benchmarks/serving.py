@@ -26,7 +26,8 @@ from machines.loader import load, rules_modules
 from runtime.journal import FORMAT, Head, Journal, open_journal
 from runtime.network.clock import make_clock
 from runtime.network.transport import Connection, listen
-from runtime.sessions.driver import SessionDriver, open_host
+from runtime.sessions.driver import SessionDriver
+from runtime.sessions.opening import open_host
 
 FOLDER = Path(__file__).parent
 RULES = ("benchmarks.trivial",)

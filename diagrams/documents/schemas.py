@@ -6,7 +6,7 @@ Sources: JSON Schema 2020-12; AsyncAPI 3.0.0, whose schema objects are those of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -90,13 +90,7 @@ def asyncapi(spec: Spec, role: str) -> dict[str, Any]:
     }
     operations: dict[str, Any] = {}
     for peer in peers:
-        for action, listed in said[peer].items():
-            for name in listed:
-                operations[f"{action}-{names[name]}-{channels[peer]}"] = {
-                    "action": action,
-                    "channel": {"$ref": f"#/channels/{channels[peer]}"},
-                    "messages": [{"$ref": f"#/channels/{channels[peer]}/messages/{names[name]}"}],
-                }
+        operations |= _operations(said[peer], channels[peer], names)
     return {
         "asyncapi": ASYNCAPI,
         "info": {
@@ -106,22 +100,38 @@ def asyncapi(spec: Spec, role: str) -> dict[str, Any]:
         },
         "defaultContentType": "text/plain" if spec.wire.framing == "text" else "application/json",
         "servers": {stem(role): {"host": "localhost", "protocol": "tcp"}},
-        "channels": {
-            channels[peer]: {
-                "address": None,
-                "title": f"a connection that {peer} opens to {role}",
-                "servers": [{"$ref": f"#/servers/{stem(role)}"}],
-                "messages": {
-                    names[name]: {"$ref": f"#/components/messages/{names[name]}"}
-                    for name in spec.messages
-                    if any(name in listed for listed in said[peer].values())
-                },
-            }
-            for peer in peers
-        },
+        "channels": {channels[peer]: _channel(spec, role, peer, _names_in(said[peer], names)) for peer in peers},
         "operations": operations,
         "components": {"messages": messages, "schemas": definitions},
     }
+
+
+def _channel(spec: Spec, role: str, peer: str, messages: Sequence[str]) -> dict[str, Any]:
+    """Return the channel for a role that connects to this one, with the names of all messages between the two."""
+    return {
+        "address": None,
+        "title": f"a connection that {peer} opens to {role}",
+        "servers": [{"$ref": f"#/servers/{stem(role)}"}],
+        "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in messages},
+    }
+
+
+def _operations(said: Mapping[str, Sequence[str]], channel: str, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the operations on a channel by name; ``said`` has the messages of each action."""
+    return {
+        f"{action}-{names[name]}-{channel}": {
+            "action": action,
+            "channel": {"$ref": f"#/channels/{channel}"},
+            "messages": [{"$ref": f"#/channels/{channel}/messages/{names[name]}"}],
+        }
+        for action, listed in said.items()
+        for name in listed
+    }
+
+
+def _names_in(said: Mapping[str, Sequence[str]], names: Mapping[str, str]) -> list[str]:
+    """Return the names of the messages that are said, in the spec's order."""
+    return [called for name, called in names.items() if any(name in listed for listed in said.values())]
 
 
 def _said(spec: Spec, role: str, peer: str) -> dict[str, list[str]]:

@@ -58,12 +58,21 @@ def shown(message: str, fields: Mapping[str, Any] | Iterable[tuple[str, Any]]) -
     """
     fields = dict(fields)
     if "board" in fields:
-        asked = {"placement": "place ", "board_and_placement_request": "place "}.get(message, "")
-        due = next((fields[name] for name in ("worker", "wid") if name in fields), None)
-        if due is None:
-            return _drawn(fields["board"])
-        verb = asked or ("build with " if message == "prompt_build" else "place ")
-        return f"{_drawn(fields['board'])}\n  {verb}{in_line(due)}"
+        return _board_shown(message, fields)
+    return _action_shown(message, fields) or _news_shown(message, fields)
+
+
+def _board_shown(message: str, fields: Mapping[str, Any]) -> str:
+    """Return the board of a message, and below it what is asked for."""
+    due = next((fields[name] for name in ("worker", "wid") if name in fields), None)
+    if due is None:
+        return _drawn(fields["board"])
+    verb = "build with" if message == "prompt_build" else "place"
+    return f"{_drawn(fields['board'])}\n  {verb} {in_line(due)}"
+
+
+def _action_shown(message: str, fields: Mapping[str, Any]) -> str | None:
+    """Return what a message says that somebody does, or may do."""
     match message:
         case "placement_request" if "placed" in fields:
             stands = ", ".join(f"{in_line(worker)} at {a},{b}" for worker, a, b in fields["placed"])
@@ -97,6 +106,12 @@ def shown(message: str, fields: Mapping[str, Any] | Iterable[tuple[str, Any]]) -
             return _asked(fields, f"the worker at {source} {verb} {target}")
         case "check_result" | "rulechecker_response":
             return "it is legal" if fields["ok"] else "it is not legal"
+    return None
+
+
+def _news_shown(message: str, fields: Mapping[str, Any]) -> str | None:
+    """Return what a message says of the game: who plays, and who has won."""
+    match message:
         case "give_up":
             return "gives up"
         case "new_name" | "playing_as":

@@ -68,6 +68,33 @@ def cast(
         CommandError: the spec has no role for players or none that takes them in, or does not play with so many.
         UnknownPlayerError: there is no such player.
     """
+    client, server = _player_and_server(spec, role)
+    taken = max(1, connections(spec, client, server))
+    count = _player_count(spec, client, server, taken, players, kinds)
+    given, kinds = named(kinds)
+    chosen = (*kinds, *[default_kind(spec)] * (count - len(kinds)))
+    for kind in dict.fromkeys(chosen):
+        check_kind(kind, spec)
+    chosen_settings = {**settings, **fix_seats(spec, spec.roles[server], count * taken)}
+    if "human" in chosen:
+        chosen_settings |= relax_time_limits(spec, client, settings)
+    return MatchSetup(
+        spec=apply_settings(spec, chosen_settings),
+        settings=chosen_settings,
+        server=server,
+        listeners=spec.listeners(),
+        client=client,
+        kinds=chosen,
+        names=tuple(_all_names(spec, spec.roles[client], given, count)),
+    )
+
+
+def _player_and_server(spec: Spec, role: str | None) -> tuple[str, str]:
+    """Return the players' role, the first that connects if none is given, and the one whose session is the game.
+
+    Raises:
+        CommandError: there are no such roles.
+    """
     listeners = spec.listeners()
     connecting = tuple(name for name in spec.connects if name not in listeners)
     if not connecting or not listeners:
@@ -77,9 +104,16 @@ def cast(
         raise CommandError(f"the role {client!r} is none that connects: there is {', '.join(connecting)}")
     accepting = [name for name in listeners if not spec.roles[name].machines["main"].parameters]
     reached = reversed(around(spec, client))
-    server = next((name for name in (*spec.connects[client], *reached) if name in accepting), listeners[0])
+    return client, next((name for name in (*spec.connects[client], *reached) if name in accepting), listeners[0])
+
+
+def _player_count(spec: Spec, client: str, server: str, taken: int, players: int | None, kinds: Sequence[str]) -> int:
+    """Return how many play, where each has ``taken`` connections to the server.
+
+    Raises:
+        CommandError: the game is not played by so many, or they are too many for one process or too few for ``kinds``.
+    """
     seats = seats_of(spec, spec.roles[server])
-    taken = max(1, connections(spec, client, server))
     if seats is not None and taken > 1:
         least, most = -(-seats.low // taken), seats.high // taken
         if least > most:
@@ -102,23 +136,7 @@ def cast(
         raise CommandError(f"{spec.protocol} is played by {seats.low} to {seats.high}, not by {count}")
     if len(kinds) > count:
         raise CommandError(f"{len(kinds)} kinds of player are given for {count} players")
-    default = default_kind(spec)
-    given, kinds = named(kinds)
-    chosen = (*kinds, *[default] * (count - len(kinds)))
-    for kind in dict.fromkeys(chosen):
-        check_kind(kind, spec)
-    chosen_settings = {**settings, **fix_seats(spec, spec.roles[server], count * taken)}
-    if "human" in chosen:
-        chosen_settings |= relax_time_limits(spec, client, settings)
-    return MatchSetup(
-        spec=apply_settings(spec, chosen_settings),
-        settings=chosen_settings,
-        server=server,
-        listeners=listeners,
-        client=client,
-        kinds=chosen,
-        names=tuple(_all_names(spec, spec.roles[client], given, count)),
-    )
+    return count
 
 
 def named(players: Sequence[str]) -> tuple[list[str], list[str]]:

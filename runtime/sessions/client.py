@@ -6,13 +6,13 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from ssl import SSLContext
-from typing import Any, Final
+from typing import Final, TypeVar, Unpack
 
 import anyio
 from anyio.abc import TaskGroup
 
-from machines.effects import Effect, Ended
-from machines.engine.session import Program, Session
+from machines.effects import Ended
+from machines.engine.session import Program
 from runtime.network.clock import make_clock, warn_of_lag
 from runtime.network.transport import (
     CannotConnectError,
@@ -23,13 +23,14 @@ from runtime.network.transport import (
     library_named,
 )
 from runtime.players.base import Player
-from runtime.sessions.driver import JournalWriter, open_host
+from runtime.sessions.opening import SessionOptions, open_host
 from runtime.sessions.stall_report import tell_of_waits
 
 log = logging.getLogger("accord.session")
 
 RETRY_SECONDS: Final = 0.1  # between two tries to reach a role at whose port nobody listens
 
+Result = TypeVar("Result")
 Address = tuple[str, int]
 """A host's name or number, and a port."""
 
@@ -39,24 +40,19 @@ async def join(
     addresses: Mapping[str, Address],
     player: Player | None,
     *,
-    seed: int = 0,
-    my: Mapping[str, Any] | None = None,
-    journal: JournalWriter | None = None,
-    observe: Callable[[Effect], None] | None = None,
     on_turned_away: Callable[[str, str], None] | None = None,
     tells_waits: bool = False,
-    number: int = 0,
     stock: bool = False,
     tls: Mapping[str, SSLContext] | None = None,
-    make_session: Callable[..., Session] = Session,
     retry: float = 0.0,
     on_connected: Callable[[], None] | None = None,
+    **options: Unpack[SessionOptions],
 ) -> Ended:
     """Connect a role to those it connects to, run its session, and return how it ended.
 
     ``addresses`` has one for each role of ``program.connects``. ``player`` answers the session's questions and hears
-    its messages. ``tls`` has, for each role that speaks it, what is trusted. ``number`` tells this session from others
-    of the process in the journal and the log. The rest is as for `runtime.sessions.server.serve`.
+    its messages. ``tls`` has, for each role that speaks it, what is trusted. ``stock`` takes anyio's own streams on
+    asyncio too.
 
     ``on_turned_away`` is told the role, and why if the network says so, where it ended the connection before the player
     had heard anything, and that was not what the spec waited for: its seats are taken, or its game is over. With
@@ -72,18 +68,7 @@ async def join(
         connections = await connect_all(program.connects, addresses, tasks, stock=stock, tls=tls, retry=retry)
         if on_connected is not None:
             on_connected()
-        host = open_host(
-            program,
-            tasks,
-            clock,
-            number=number,
-            seed=seed,
-            my=my,
-            player=player,
-            journal=journal,
-            observe=observe,
-            make=make_session,
-        )
+        host = open_host(program, tasks, clock, player, **options)
         try:
             host.start(connections)
             if tells_waits:
@@ -100,21 +85,22 @@ async def join(
     return await run_in_group(run)
 
 
-async def run_in_group(run: Callable[[TaskGroup], Awaitable[Ended]]) -> Ended:
+async def run_in_group(run: Callable[[TaskGroup], Awaitable[Result]], bare: type[Exception] = NetworkError) -> Result:
     """Return what ``run`` returns, given a task group for as long as it runs.
 
     Raises:
-        NetworkError: ``run`` raised it; bare, not in a group of exceptions.
+        NetworkError: ``run`` raised it, or another of the kind ``bare``; bare, not in a group of exceptions.
     """
     with library_named():
         async with anyio.create_task_group() as tasks:
+            failed: Exception | None = None
             try:
-                outcome: Ended | NetworkError = await run(tasks)
-            except NetworkError as error:
-                outcome = error
+                outcome = await run(tasks)
+            except bare as error:
+                failed = error
             tasks.cancel_scope.cancel()
-    if isinstance(outcome, NetworkError):
-        raise outcome
+    if failed is not None:
+        raise failed
     return outcome
 
 

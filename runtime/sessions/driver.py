@@ -26,7 +26,7 @@ from anyio.abc import TaskGroup
 
 from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Pause, Received, Resume, Send, Violation
 from machines.engine.call_stack import TransitionRecord
-from machines.engine.session import Program, Session
+from machines.engine.session import Session
 from runtime.journal import FLUSH_SECONDS, Kind, Took, fault_text
 from runtime.losses import violation_text
 from runtime.network.clock import Clock
@@ -574,51 +574,6 @@ class SessionDriver:
         log.error("%s: %s", self.name, failed)
         log.debug("%s: where that came from", self.name, exc_info=error)
         self._end(Ended(None, failed))
-
-
-def open_host(
-    program: Program,
-    tasks: TaskGroup,
-    clock: Clock,
-    *,
-    number: int = 0,
-    seed: int = 0,
-    my: Mapping[str, Any] | None = None,
-    player: Player | None = None,
-    journal: JournalWriter | None = None,
-    observe: Callable[[Effect], None] | None = None,
-    make: Callable[..., Session] = Session,
-    names: Callable[[int], str] | None = None,
-) -> SessionDriver:
-    """Return a host with a new session of a role; see `SessionDriver`. ``make`` is the session's class."""
-    monitor = _monitor_of(program)
-    watch = player is not None or observe is not None or monitor is not None
-    session = make(program, seed=seed, my=my or {}, watch=watch)
-    name = f"{program.role.name} {number}" if number else program.role.name
-    return SessionDriver(
-        session,
-        clock,
-        tasks,
-        name=name,
-        number=number,
-        player=player,
-        journal=journal,
-        observe=observe,
-        seed=seed,
-        my=my,
-        monitor=monitor,
-        names=names,
-    )
-
-
-def _monitor_of(program: Program) -> PropertyMonitor | None:
-    """Return what asks the properties of the spec that speak of this role only; None if there are none."""
-    if not program.spec.properties:
-        return None
-    from machines.verification.temporal import Monitor  # a spec without properties need not wait for all it imports
-
-    monitor = Monitor(program.spec, program.role.name)
-    return monitor if monitor.properties else None
 
 
 def _said(error: Exception) -> str:

@@ -15,20 +15,20 @@ from math import inf
 from ssl import SSLContext
 from typing import Any, Final, NoReturn
 
-import anyio
 from anyio.abc import TaskGroup
 
 from machines.effects import Effect, Ended
 from machines.engine import routing
 from machines.engine.session import Program
 from runtime.journal import JournalError
-from runtime.network.clock import make_clock, warn_of_lag
-from runtime.network.transport import CannotConnectError, Connection, listen
+from runtime.network.clock import make_clock
+from runtime.network.transport import CannotConnectError, Connection
 from runtime.players.base import Player, UnknownPlayerError
 from runtime.players.seeds import derived_seed
 from runtime.sessions.client import Address, connect_all, run_in_group
-from runtime.sessions.driver import JournalWriter, SessionDriver, open_host
-from runtime.sessions.server import Door, Stopped, most_frequent, told_if_stopped
+from runtime.sessions.driver import JournalWriter, SessionDriver
+from runtime.sessions.opening import open_host
+from runtime.sessions.server import AdmissionControl, Stopped, listening, most_frequent, serve_for_ever
 from runtime.sessions.stall_report import session_state
 
 log = logging.getLogger("accord.network")
@@ -92,21 +92,11 @@ async def serve_groups(
         clock = make_clock(tasks)
         make_host = partial(open_host, program, tasks, clock, my=my)
         connect = partial(connect_all, program.connects, addresses or {}, tasks)
-        door = Door(program.wire.connections_max * groups_max, address_max)
-        groups = _Groups(make_host, connect, door, tasks, seed, equip, on_ended, groups_max)
+        admission = AdmissionControl(program.wire.connections_max * groups_max, address_max)
+        groups = _Groups(make_host, connect, admission, tasks, seed, equip, on_ended, groups_max)
         groups.connections_max = program.wire.connections_max
-        listener = door.listener = await listen(host, port, tasks, tls=tls)
-        try:
-            if on_listening is not None:
-                on_listening(listener.port)
-            log.info("%s listens on %s:%d", program.role.name, host, listener.port)
-            with told_if_stopped(on_stopped, groups.progress):
-                await listener.serve(groups.admit)
-                await anyio.sleep_forever()
-            raise AssertionError("only its end ends that sleep")
-        finally:
-            await listener.close()
-            warn_of_lag(clock, program.role.name)
+        async with listening(admission, program, host, port, tasks, clock, on_listening, tls=tls):
+            await serve_for_ever(admission.listener, groups, on_stopped)
 
     await run_in_group(run)
     raise AssertionError("it listens until it is cancelled")
@@ -119,7 +109,7 @@ class _Groups:
         self,
         make_host: Callable[..., SessionDriver],
         connect: Callable[[], Awaitable[list[Connection]]],
-        door: Door,
+        admission: AdmissionControl,
         tasks: TaskGroup,
         seed: int,
         equip: Callable[[Group], AbstractAsyncContextManager[None]],
@@ -128,7 +118,7 @@ class _Groups:
     ) -> None:
         self._make_host = make_host
         self._connect = connect
-        self._door = door
+        self._admission = admission
         self._tasks = tasks
         self._seed = seed
         self._equip = equip
@@ -142,16 +132,16 @@ class _Groups:
     def progress(self) -> Stopped:
         """Say how far all the groups are."""
         states = most_frequent(session_state(group.host.session) for group in self._running if group.host is not None)
-        return Stopped(self._door.admitted, self._ended, self._count - self._ended, states)
+        return Stopped(self._admission.admitted, self._ended, self._count - self._ended, states)
 
     def admit(self, connection: Connection) -> None:
         """Hand a connection to the newest group, or to one that begins with it, if there is room."""
         group = self._running[-1] if self._running and self._running[-1].takes else None
         if group is None and len(self._running) >= self._groups_max:
-            self._door.turn_away(connection, f"{self._groups_max} groups play, which is the limit")
+            self._admission.turn_away(connection, f"{self._groups_max} groups play, which is the limit")
         elif group is not None and group.connections >= self.connections_max:
-            self._door.turn_away(connection, f"{self.connections_max} connections are open, which is the limit")
-        elif self._door.has_room(connection):
+            self._admission.turn_away(connection, f"{self.connections_max} connections are open, which is the limit")
+        elif self._admission.has_room(connection):
             if group is None:
                 group = Group(self._count, derived_seed(self._seed, self._count) if self._count else self._seed)
                 self._count += 1
@@ -166,7 +156,7 @@ class _Groups:
 
     def _released(self, group: Group, connection: Connection) -> None:
         group.connections -= 1
-        self._door.released(connection)
+        self._admission.released(connection)
 
     async def _run(self, group: Group) -> None:
         async with AsyncExitStack() as held:
@@ -196,7 +186,7 @@ class _Groups:
                     connection.resume()
                 else:
                     self._released(group, connection)
-                    self._door.turn_away(connection, "the session is over")
+                    self._admission.turn_away(connection, "the session is over")
             return await host.over()
         finally:
             if host.ended is not None:

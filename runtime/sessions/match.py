@@ -29,7 +29,7 @@ from runtime.players.program_start import started
 from runtime.players.registry import open_player
 from runtime.players.scripted import GivenAnswers
 from runtime.players.seeds import derived_seed
-from runtime.sessions.client import Address, join
+from runtime.sessions.client import Address, join, run_in_group
 from runtime.sessions.driver import JournalWriter
 from runtime.sessions.game_result import GameResult, Participant, PlayerResult, explained
 from runtime.sessions.notifying_session import NotifyingSession
@@ -128,36 +128,22 @@ async def play(
     """
     game = _Game(spec, rules, server, client, tells_waits=tells_waits)
     began = time.monotonic()
-    failed: Exception | None = None
     async with AsyncExitStack() as opened:
-        players: dict[tuple[int, str], Player] = {}
         programs: list[Player] = []
-        for index, seat in enumerate(seats):
+        for seat in seats:
             who: dict[str, Any] = {"name": seat.name, "seed": seat.seed, "folder": seat.folder}
             made = make_player(seat.kind, spec=spec, terminal=terminal, **who)
             programs.append(await opened.enter_async_context(made))
-            player = GivenAnswers(programs[-1], answers)
+        players: dict[tuple[int, str], Player] = {}
+        for index, program in enumerate(programs):
+            player = GivenAnswers(program, answers)
             for role in game.deciders():  # it hears the news of all of them
-                players[index, role] = Paced(player, pace) if pace and seat.kind != "human" else player
+                players[index, role] = Paced(player, pace) if pace and seats[index].kind != "human" else player
         async with anyio.create_task_group() as starts:
             for program in programs:
                 starts.start_soon(started, program)
-        async with anyio.create_task_group() as tasks:
-            try:
-                await game.run(tasks, seats, players, seed, journal, observe)
-            except Exception as error:
-                failed = error  # Raised again outside the task group, which would wrap it in a group of one.
-            tasks.cancel_scope.cancel()
-    if failed is not None:
-        raise failed
-    outcomes = []
-    for index, seat in enumerate(seats):
-        ended = game.clients.get(index, Ended(None, "it was stopped: the game was over"))
-        outcomes.append(PlayerResult(seat.name, seat.kind, ended.value, ended.failed))
-    sessions = {seats[index].name: ended for index, ended in sorted(game.sessions.items())}
-    told = explained(game.losses, outcomes, by_itself=game.programs[server].per_connection)
-    losses = Losses(told, game.losses.more)
-    return GameResult(game.ended, tuple(outcomes), time.monotonic() - began, sessions, losses)
+        await run_in_group(lambda tasks: game.run(tasks, seats, players, seed, journal, observe), bare=Exception)
+    return game.result(seats, time.monotonic() - began)
 
 
 class _Game:
@@ -230,6 +216,16 @@ class _Game:
             await self._until(lambda: len(self.clients) == len(seats))
             with anyio.move_on_after(CLIENTS_SECONDS):
                 await self._until(lambda: len(self.sessions) == len(seats))
+
+    def result(self, seats: Sequence[Participant], seconds: float) -> GameResult:
+        """Return how the game went that has run."""
+        outcomes = []
+        for index, seat in enumerate(seats):
+            ended = self.clients.get(index, Ended(None, "it was stopped: the game was over"))
+            outcomes.append(PlayerResult(seat.name, seat.kind, ended.value, ended.failed))
+        sessions = {seats[index].name: ended for index, ended in sorted(self.sessions.items())}
+        told = explained(self.losses, outcomes, by_itself=self.programs[self.server].per_connection)
+        return GameResult(self.ended, tuple(outcomes), seconds, sessions, Losses(told, self.losses.more))
 
     async def _server_ends(self) -> bool:
         """Wait for the server's end; return False for one that runs for ever, once all players have ended.

@@ -8,26 +8,27 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from math import inf
 from ssl import SSLContext
-from typing import Any, Final
+from typing import Any, Final, NoReturn, Protocol, Unpack
 
 import anyio
 from anyio.abc import TaskGroup
 
-from machines.effects import Effect, Ended
-from machines.engine.session import Program, Session
+from machines.effects import Ended
+from machines.engine.session import Program
 from runtime.network.accepting import Seldom
-from runtime.network.clock import make_clock, warn_of_lag
+from runtime.network.clock import Clock, make_clock, warn_of_lag
 from runtime.network.transport import CannotConnectError, Connection, Listener, listen
 from runtime.players.base import Player, UnknownPlayerError
 from runtime.players.seeds import derived_seed
 from runtime.sessions.client import Address, connect_all, run_in_group
-from runtime.sessions.driver import JournalWriter, SessionDriver, open_host
+from runtime.sessions.driver import SessionDriver
+from runtime.sessions.opening import SessionOptions, open_host
 from runtime.sessions.stall_report import session_state
 
 log = logging.getLogger("accord.network")
@@ -56,21 +57,16 @@ async def serve(
     host: str = "127.0.0.1",
     port: int = 0,
     *,
-    seed: int = 0,
-    my: Mapping[str, Any] | None = None,
     addresses: Mapping[str, Address] | None = None,
     player: Player | None = None,
     make_player: Callable[[int], AbstractAsyncContextManager[Player]] | None = None,
-    journal: JournalWriter | None = None,
-    observe: Callable[[Effect], None] | None = None,
     on_listening: Callable[[int], None] | None = None,
     on_ended: Callable[[int, Ended], None] | None = None,
     on_stopped: Callable[[Stopped], None] | None = None,
     address_max: float = inf,
     stock: bool = False,
     tls: SSLContext | None = None,
-    make_session: Callable[..., Session] = Session,
-    names: Callable[[int], str] | None = None,
+    **options: Unpack[SessionOptions],
 ) -> Ended:
     """Run a role that listens, and return how its session ended.
 
@@ -83,60 +79,98 @@ async def serve(
 
     ``on_listening`` is told the port once it is taken. ``addresses`` are those of the roles that this one connects
     to, by role; ``player`` answers its questions. Where each connection has a session, ``make_player`` gives each a
-    player of its own, made with the session's seed; without it all share ``player``. ``observe`` sees every effect.
-    ``names`` gives what a peer is called in the log. ``stock`` takes anyio's own streams on asyncio too.
-    ``tls`` is what the port says who it is by; those who connect must speak TLS then.
+    player of its own, made with the session's seed; without it all share ``player``. ``stock`` takes anyio's own
+    streams on asyncio too. ``tls`` is what the port says who it is by; those who connect must speak TLS then.
 
     Raises:
-        PortInUseError: another program listens on the port.
-        CannotListenError: the host is unknown or not this one, or the port is not allowed.
+        PortInUseError, CannotListenError: see `listening`.
         CannotConnectError: a role that this one connects to can't be reached.
     """
 
     async def run(tasks: TaskGroup) -> Ended:
         clock = make_clock(tasks)
-        make_host = partial(
-            open_host,
-            program,
-            tasks,
-            clock,
-            my=my,
-            player=player,
-            journal=journal,
-            observe=observe,
-            make=make_session,
-            names=names,
-        )
+        make_host = partial(open_host, program, tasks, clock, player=player, **options)
         connect = partial(connect_all, program.connects, addresses or {}, tasks, stock=stock)
-        door = Door(program.wire.connections_max, address_max)
-        listener = door.listener = await listen(host, port, tasks, stock=stock, tls=tls)
-        try:
-            if on_listening is not None:
-                on_listening(listener.port)
-            log.info("%s listens on %s:%d", program.role.name, host, listener.port)
-            if program.per_connection:
-                each = _SessionEach(make_host, connect, door, tasks, seed, on_ended, make_player)
-                with told_if_stopped(on_stopped, each.progress):
-                    await listener.serve(each.admit)
-                    await anyio.sleep_forever()
-            connections = await connect()
-            only = make_host(seed=seed)
-            try:
-                with told_if_stopped(on_stopped, lambda: Stopped(door.admitted, 0, 1, only.session.where())):
-                    only.start(connections)
-                    await listener.serve(partial(door.admit, only))
-                    return await only.over()
-            finally:
-                await listener.close()
-                await only.release()
-        finally:
-            await listener.close()
-            warn_of_lag(clock, program.role.name)
+        admission = AdmissionControl(program.wire.connections_max, address_max)
+        async with listening(admission, program, host, port, tasks, clock, on_listening, stock=stock, tls=tls):
+            if not program.per_connection:
+                return await _serve_one(make_host, connect, admission, on_stopped)
+            each = _SessionEach(make_host, connect, admission, tasks, options.get("seed", 0), on_ended, make_player)
+            return await serve_for_ever(admission.listener, each, on_stopped)
 
     ended = await run_in_group(run)
     if on_ended is not None:
         on_ended(0, ended)
     return ended
+
+
+@asynccontextmanager
+async def listening(
+    admission: AdmissionControl,
+    program: Program,
+    host: str,
+    port: int,
+    tasks: TaskGroup,
+    clock: Clock,
+    on_listening: Callable[[int], None] | None,
+    *,
+    stock: bool = False,
+    tls: SSLContext | None = None,
+) -> AsyncIterator[None]:
+    """Take a port for a role, and tell that it is taken; it is given up when the block is left.
+
+    Raises:
+        PortInUseError: another program listens on the port.
+        CannotListenError: the host is unknown or not this one, or the port is not allowed.
+    """
+    admission.listener = await listen(host, port, tasks, stock=stock, tls=tls)
+    try:
+        if on_listening is not None:
+            on_listening(admission.listener.port)
+        log.info("%s listens on %s:%d", program.role.name, host, admission.listener.port)
+        yield
+    finally:
+        await admission.listener.close()
+        warn_of_lag(clock, program.role.name)
+
+
+class Sessions(Protocol):
+    """What opens sessions for the connections that come."""
+
+    def admit(self, connection: Connection) -> None:
+        """Take a connection in, or turn it away."""
+
+    def progress(self) -> Stopped:
+        """Say how far all the sessions are."""
+
+
+async def serve_for_ever(
+    listener: Listener, sessions: Sessions, on_stopped: Callable[[Stopped], None] | None
+) -> NoReturn:
+    """Hand connections to sessions until this is cancelled; then tell how far they were."""
+    with told_if_stopped(on_stopped, sessions.progress):
+        await listener.serve(sessions.admit)
+        await anyio.sleep_forever()
+    raise AssertionError("only its end ends that sleep")
+
+
+async def _serve_one(
+    make_host: Callable[..., SessionDriver],
+    connect: Callable[[], Awaitable[list[Connection]]],
+    admission: AdmissionControl,
+    on_stopped: Callable[[Stopped], None] | None,
+) -> Ended:
+    """Run the only session, into which every connection is handed."""
+    connections = await connect()
+    only = make_host()
+    try:
+        with told_if_stopped(on_stopped, lambda: Stopped(admission.admitted, 0, 1, only.session.where())):
+            only.start(connections)
+            await admission.listener.serve(partial(admission.admit, only))
+            return await only.over()
+    finally:
+        await admission.listener.close()
+        await only.release()
 
 
 @contextmanager
@@ -159,7 +193,7 @@ def most_frequent(states: Iterable[str]) -> str:
     return "; ".join([*told, *([f"others ({others})"] if others else [])])
 
 
-class Door:
+class AdmissionControl:
     """Counts the connections of a listener, which waits while there are so many as may be.
 
     Those of one address that are too many are turned away, and those that come too late.
@@ -222,7 +256,7 @@ class _SessionEach:
         self,
         make_host: Callable[..., SessionDriver],
         connect: Callable[[], Awaitable[list[Connection]]],
-        door: Door,
+        admission: AdmissionControl,
         tasks: TaskGroup,
         seed: int,
         on_ended: Callable[[int, Ended], None] | None,
@@ -230,7 +264,7 @@ class _SessionEach:
     ) -> None:
         self._make_host = make_host
         self._connect = connect
-        self._door = door
+        self._admission = admission
         self._tasks = tasks
         self._seed = seed
         self._on_ended = on_ended
@@ -241,7 +275,7 @@ class _SessionEach:
 
     def progress(self) -> Stopped:
         """Say how far all the sessions are."""
-        return Stopped(self._door.admitted, self._ended, self._sessions - self._ended, self._waits())
+        return Stopped(self._admission.admitted, self._ended, self._sessions - self._ended, self._waits())
 
     def _waits(self) -> str:
         """Return the states in which most sessions stand, and how many in each, for people."""
@@ -249,7 +283,7 @@ class _SessionEach:
 
     def admit(self, connection: Connection) -> None:
         """Open a session for a connection, if there is room."""
-        if self._door.has_room(connection):
+        if self._admission.has_room(connection):
             connection.pause()  # until the session has all its seats
             number, self._sessions = self._sessions, self._sessions + 1
             self._tasks.start_soon(self._run, number, connection, name=f"session {number}")
@@ -287,4 +321,4 @@ class _SessionEach:
             return ended
         finally:
             await host.release()
-            self._door.released(connection)
+            self._admission.released(connection)

@@ -13,7 +13,8 @@ from machines.engine.session import Program
 from runtime.network.anyio_transport import TaskConnection
 from runtime.network.clock import make_clock
 from runtime.network.memory_transport import MemoryStream, memory_streams
-from runtime.sessions.driver import SessionDriver, open_host
+from runtime.sessions.driver import SessionDriver
+from runtime.sessions.opening import open_host
 from tests.runtime.sums import Adder, answer_all, next_line, sums
 
 pytestmark = pytest.mark.anyio

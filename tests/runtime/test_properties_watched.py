@@ -14,7 +14,8 @@ from machines.loader import load_text
 from runtime.network.anyio_transport import TaskConnection
 from runtime.network.clock import make_clock
 from runtime.network.memory_transport import memory_streams
-from runtime.sessions.driver import SessionDriver, open_host
+from runtime.sessions.driver import SessionDriver
+from runtime.sessions.opening import open_host
 from tests.runtime.fakes import MemoryJournal
 
 pytestmark = pytest.mark.anyio

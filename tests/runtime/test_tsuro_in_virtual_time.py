@@ -21,7 +21,8 @@ from rules.players.tsuro import PLAYERS
 from runtime.network.anyio_transport import TaskConnection
 from runtime.network.clock import make_clock
 from runtime.network.memory_transport import MemoryStream, memory_streams
-from runtime.sessions.driver import SessionDriver, open_host
+from runtime.sessions.driver import SessionDriver
+from runtime.sessions.opening import open_host
 from tests.runtime.sums import next_line
 from tests.runtime.tsuro_table import (
     END,

@@ -16,7 +16,7 @@ import pytest
 from machines.engine.session import Program
 from machines.loader import load_text
 from runtime.network.clock import make_clock
-from runtime.sessions.driver import open_host
+from runtime.sessions.opening import open_host
 from runtime.watchdog import HELD_SECONDS, VARIABLE, WATCHDOG, RuleHangsError, rule_seconds, watched
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -29,7 +29,8 @@ from rules.players.trains_maps import made_map
 from runtime.network.anyio_transport import TaskConnection
 from runtime.network.clock import make_clock
 from runtime.network.memory_transport import memory_streams
-from runtime.sessions.driver import SessionDriver, open_host
+from runtime.sessions.driver import SessionDriver
+from runtime.sessions.opening import open_host
 from runtime.sessions.server import serve
 from tests.runtime.sums import next_line
 from tests.runtime.tsuro_table import END, REAL_SECONDS_MAX, VIRTUAL_SECONDS_MAX, Table, line

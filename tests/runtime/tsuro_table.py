@@ -28,7 +28,8 @@ from runtime.network.anyio_transport import TaskConnection
 from runtime.network.clock import make_clock
 from runtime.network.memory_transport import memory_streams
 from runtime.players.seeds import derived_seed
-from runtime.sessions.driver import SessionDriver, open_host
+from runtime.sessions.driver import SessionDriver
+from runtime.sessions.opening import open_host
 from runtime.sessions.server import serve
 from tests.runtime.sums import next_line
 from tests.support.session_harness import Run
