@@ -73,7 +73,7 @@ async def test_those_that_misbehave_are_expelled_and_the_others_play_on(protocol
 
 @pytest.mark.parametrize("protocol", ROLES)
 async def test_giving_up_loses_a_game_or_the_place_where_there_is_no_word_for_it(protocol: str) -> None:
-    _, result = await tournament(protocol, "random", "gives-up", think="0.1 s", reply="0.3 s")
+    _, result = await tournament(protocol, "random", "gives-up", think="0.6 s", reply="1.5 s")
 
     assert result["rows"] == [("random", "gives-up")]
     assert result["expelled"] == (set() if protocol in ("santorini-prompts", "santorini-official") else {"gives-up"})
