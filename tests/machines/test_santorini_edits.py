@@ -258,8 +258,8 @@ def test_rows_before_columns_in_the_rule_checkers_protocol_are_three_lines_away(
 def test_checks_are_answered_and_change_nothing_but_the_clock_runs_on(
     name: str, good: Any, bad: Any, elsewhere: Any, commit: Any
 ) -> None:
-    def begun() -> Table:
-        table = Table(PROTOCOLS[name], seats="2..2", games="1")
+    def begun(**settings: str) -> Table:
+        table = Table(PROTOCOLS[name], seats="2..2", games="1", **settings)
         for number, guest in enumerate(("ann", "bob")):
             table.server.join()
             table.server.say(number, guest)
@@ -280,6 +280,12 @@ def test_checks_are_answered_and_change_nothing_but_the_clock_runs_on(
     assert 0 in server.dropped, "the five seconds are those of the prompt"
 
     server = begun().server
+    server.say(0, *[good] * 2000)
+    assert 0 not in server.dropped, "the document sets no limit"
+    server.say(0, commit)
+    assert 0 not in server.dropped
+
+    server = begun(checks="10 per 1 s").server
     server.say(0, *[good] * 10)
     assert 0 not in server.dropped
     server.say(0, good)

@@ -153,7 +153,7 @@ def opening(protocol: Protocol, **settings: str) -> list[tuple[int, str, Any]]:
     table = Table(protocol, seats="2..2", games="1", **settings)
     table.enter("ann", Scripted([10, 18], [Turn(1, 15, 9)]))
     table.enter("bob", Scripted([32, 3], [None]))
-    table.wait(0.1)
+    table.wait(0.5)
     begun = next(i for i, (_, who, value) in enumerate(table.said) if who == "S" and is_first_request(protocol, value))
     return table.said[begun:]
 
@@ -280,7 +280,7 @@ def test_what_is_written_for_another_document_is_an_offence(name: str, value: An
     for number, guest in enumerate(("ann", "bob")):
         assert server.join() == number
         server.say(number, {"type": "Name", "content": guest} if name == "relay" else guest)
-    server.wait(0.1)
+    server.wait(0.5)
     server.say(0, value)
 
     assert 0 in server.dropped
@@ -311,7 +311,7 @@ def test_a_turn_is_taken_in_the_words_of_its_document_only(name: str, good: Any,
         for number, guest in enumerate(("ann", "bob")):
             server.join()
             server.say(number, {"type": "Name", "content": guest} if name == "relay" else guest)
-        server.wait(0.1)
+        server.wait(0.5)
         for count, (worker, cell) in enumerate(PLACES.items()):
             server.say(count % 2, placement_of(name, worker, cell))
         server.say(0, value)
