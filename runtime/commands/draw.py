@@ -40,7 +40,8 @@ class PictureOptions:
         Parameter(
             name="--format",
             help="One or several of svg, png, dot, txt (sequences as characters), mmd (Mermaid) and puml (PlantUML), "
-            "with commas between; svg if left out. DOT is always written too: it is what --check compares.",
+            "with commas between; svg and what lies there already if left out. DOT is always written too: it is what "
+            "--check compares.",
         ),
     ] = None
     kind: Annotated[
@@ -55,10 +56,10 @@ class PictureOptions:
         """The formats that are asked for; none if that is left to us."""
         return words(self.format_, FORMATS, "--format")
 
-    @property
-    def formats(self) -> tuple[str, ...]:
-        """The formats that are written."""
-        return tuple(dict.fromkeys((*(self.asked or ("svg",)), "dot")))
+    def formats(self, drawings: Sequence[Drawing]) -> tuple[str, ...]:
+        """Return the formats in which drawings are written: those asked for, or SVG and what lies there already."""
+        lying = (form for form in FORMATS if any((self.out / f"{one.stem}.{form}").is_file() for one in drawings))
+        return tuple(dict.fromkeys((*(self.asked or ("svg", *lying)), "dot")))
 
     @property
     def kinds(self) -> list[Kind]:
@@ -96,7 +97,7 @@ def draw(
     json: Json = False,
 ) -> int:
     """Draw state diagrams, overviews and sequence diagrams of specs; what is written is listed on standard output."""
-    formats, kinds = pictures.formats, pictures.kinds
+    kinds = pictures.kinds
     if check and (pictures.role or pictures.machine):
         raise CommandError("--check looks at all pictures of a spec: leave --role and --machine out")
     if check and runs.journal:
@@ -122,7 +123,7 @@ def draw(
         ]
     else:
         drawings = [drawing for spec in loaded for drawing in _chosen(spec, kinds, pictures.role, pictures.machine)]
-    paths = [str(path) for path in written(drawings, pictures.out, formats)]
+    paths = [str(path) for path in written(drawings, pictures.out, pictures.formats(drawings))]
     put_result({"written": paths}, paths, json=json)
     return OK
 

@@ -197,6 +197,20 @@ def test_what_cannot_be_drawn_of_a_run_is_one_sentence(words: tuple[str, ...], t
     assert len(err.splitlines()) == 1
 
 
+def test_what_forms_lie_in_a_folder_are_drawn_anew_unasked(accord: Run, tmp_path: Path) -> None:
+    there = ("draw", "sticks", "-o", str(tmp_path), "--kind", "sequences")
+    assert accord(*there, "--format", "txt")[0] == 0
+    chart = tmp_path / "sticks-host-turn-sequence.txt"
+    right = chart.read_text()
+    chart.write_text("old")
+
+    assert accord(*there)[0] == 0
+
+    assert chart.read_text() == right
+    assert chart.with_suffix(".svg").exists()
+    assert not chart.with_suffix(".puml").exists()
+
+
 def test_the_gallery_is_that_of_the_shipped_specs(accord: Run) -> None:
     gallery = Path(__file__).resolve().parents[2] / "diagrams" / "gallery"
 
