@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
+
 from machines.effects import Violation
 
 LOSSES_MAX: Final = 100  # that are told with the result of a run
@@ -93,6 +95,22 @@ def _parts(found: Violation, shown_max: int) -> Iterator[str]:
     if found.state:
         yield f"{found.state} ({found.place.replace(chr(92), '/').rpartition('/')[2]})"
     yield f"after {found.seconds:.1f}" + (f" of {found.limit:g} s" if found.limit is not None else " s")
+
+
+def own_loss(name: str, by: str, violation: Violation, player: object | None) -> Loss:
+    """Return a loss that the player's own client decided, with what is known of its program."""
+    if player is None:
+        return Loss(name, by, violation)
+    if violation.kind == "late" and (why := why_late(player)):
+        violation = msgspec.structs.replace(violation, why=why)
+    said = last_lines(player) if violation.kind in ("crash", "exit", "malformed") else ()
+    return Loss(name, by, violation, said)
+
+
+def why_late(player: object) -> str:
+    """Return what kept a player's program from being heard, though it wrote; empty if there was nothing."""
+    told = getattr(player, "why_late", None)
+    return told() if callable(told) else ""
 
 
 def last_lines(player: object) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ from runtime.commands.options import (
 from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.results import result_lines
 from runtime.journal import Journal
-from runtime.losses import EVIDENCE_SHOWN, Loss, Losses, last_lines
+from runtime.losses import EVIDENCE_SHOWN, Losses, own_loss
 from runtime.network.tls import client_context
 from runtime.players.base import Player
 from runtime.players.program_start import started
@@ -242,8 +242,7 @@ class _Client:
 
     def _note_loss(self, effect: Effect) -> None:
         if isinstance(effect, Violation) and effect.peer is None:
-            said = last_lines(self._player) if self._player is not None else ()
-            self.losses.note(Loss(self.name, self.program.role.name, effect, said))
+            self.losses.note(own_loss(self.name, self.program.role.name, effect, self._player))
 
     def _note_turned_away(self, who: str, why: str) -> None:
         where = shown_address(*self.addresses[who]) if who in self.addresses else "its own port"

@@ -16,6 +16,7 @@ from math import inf
 from time import monotonic
 from typing import Any, Final, TextIO
 
+from runtime.lent_streams import lent
 from runtime.terminal_text import escape_control_characters
 
 STANDARD_OUTPUT: Final = 1  # the number of its file
@@ -44,7 +45,8 @@ def results_apart() -> Iterator[None]:
         # Nothing else is of the process: a test's capture, or the stand-in for a stream that is closed.
         ours = type(sys.stdout) is TextIOWrapper and sys.stdout.fileno() == STANDARD_OUTPUT
         _results = _moved(sys.stdout, undone) if ours else sys.stdout
-        sys.stdout = sys.stderr
+        undone.callback(setattr, sys, "stderr", sys.stderr)
+        sys.stdout = sys.stderr = lent(sys.stderr)
         yield
 
 

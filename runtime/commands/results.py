@@ -9,6 +9,7 @@ import msgspec
 from machines.effects import Ended
 from machines.model import Spec
 from machines.values import plain
+from runtime.losses import Losses
 from runtime.players.companions import companions
 from runtime.sessions.game_result import GameResult, PlayerResult
 
@@ -44,13 +45,16 @@ def game_facts(
         "journal": journal,
         "backend": backend,
         "seconds": round(result.seconds, 3),
-        "players": [_player(outcome) for outcome in result.players],
+        "players": [_player(outcome, result.losses) for outcome in result.players],
         **result.losses.facts(evidence),
     }
 
 
-def _player(outcome: PlayerResult) -> dict[str, Any]:
-    return {"name": outcome.name, "kind": outcome.kind, "result": plain(outcome.value), "failed": outcome.failed}
+def _player(outcome: PlayerResult, losses: Losses) -> dict[str, Any]:
+    """Return a player for a program to read: one that ended instead of answering failed, even if its client did not."""
+    ended = (loss.violation for loss in losses if loss.own and loss.name == outcome.name)
+    failed = outcome.failed or next((found.why for found in ended if found.kind in ("crash", "exit")), None)
+    return {"name": outcome.name, "kind": outcome.kind, "result": plain(outcome.value), "failed": failed}
 
 
 def game_lines(chosen: MatchSetup, result: GameResult, evidence: int) -> list[str]:

@@ -38,6 +38,7 @@ from runtime.commands.options import (
 from runtime.commands.output import STANDARD_OUTPUT, note, put_json
 from runtime.commands.results import game_facts
 from runtime.import_path import add_working_folder
+from runtime.lent_streams import lent
 from runtime.losses import EVIDENCE_SHOWN
 from runtime.players.scripted import answers_of
 from runtime.simulation.local_games import LocalGames
@@ -191,7 +192,7 @@ def _begin(plan: GamePlan, folder: str) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(OSError):  # there is no standard error
         os.dup2(sys.stderr.fileno(), STANDARD_OUTPUT)
-    sys.stdout = sys.stderr
+    sys.stdout = sys.stderr = lent(sys.stderr)
     os.chdir(folder)
     add_working_folder()
     _plan, _games = plan, plan.games()

@@ -252,6 +252,14 @@ class SubprocessPlayer:
         )
         return tuple([text for text in said if text][-COMPLAINTS_SEARCHED:])
 
+    def why_late(self) -> str:
+        """See `runtime.losses.why_late`."""
+        if self.output.partial:
+            return f"{len(self.output.partial)} bytes without a line end had come"
+        if self.output.discarded:
+            return f"its line was thrown away, for {self.output.discarded} bytes of it came before it was asked"
+        return ""
+
     def _last_words(self, lines: int) -> str:
         """Return the last lines of its standard error as the end of a sentence; empty if there are none."""
         last = [text for text in map(str.strip, self.last_lines()) if text]

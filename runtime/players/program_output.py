@@ -20,6 +20,7 @@ class ProgramOutput:
     """The lines of a program that nobody has taken yet, up to ``bytes_max``; there reading stops until some are taken.
 
     ``partial`` has the bytes of a line whose end has not come, ``ended`` tells whether there will be no more.
+    ``discarded`` is how much of a line had come that was thrown away when it was last looked for one; 0 if none.
     """
 
     def __init__(self, stdout: ByteReceiveStream, bytes_max: int) -> None:
@@ -31,6 +32,7 @@ class ProgramOutput:
         self._changed = anyio.Event()
         self._taken = anyio.Event()
         self.partial = bytearray()
+        self.discarded = 0
         self.ended = False
 
     async def read(self) -> None:
@@ -81,6 +83,7 @@ class ProgramOutput:
     def discard_partial(self) -> int:
         """Throw away the line that is coming, also what of it is still to come; return how much of it had."""
         count = 0 if self._discards else len(self.partial)
+        self.discarded = count or (self.discarded if self._discards else 0)
         self._discards = self._discards or count > 0
         return count
 

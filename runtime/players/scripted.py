@@ -18,7 +18,7 @@ import msgspec
 from machines.messages.bodies import MessageCodec, compile_message
 from machines.model import Role, Spec
 from machines.problems import near
-from runtime.losses import last_lines
+from runtime.losses import last_lines, why_late
 from runtime.players.base import Arguments, Player
 from runtime.players.companions import companions
 
@@ -51,6 +51,10 @@ class GivenAnswers:
     def last_lines(self) -> tuple[str, ...]:
         """See `runtime.losses.last_lines`."""
         return last_lines(self._player)
+
+    def why_late(self) -> str:
+        """See `runtime.losses.why_late`."""
+        return why_late(self._player)
 
 
 def answers_of(given: Sequence[str], spec: Spec, roles: Sequence[str], players: int | None = None) -> dict[str, Any]:

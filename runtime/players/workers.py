@@ -27,6 +27,7 @@ import anyio
 
 from machines.model import Spec
 from runtime.import_path import add_working_folder
+from runtime.lent_streams import lent
 from runtime.network.loop_calls import loop_caller
 from runtime.players.base import NEVER, Arguments, DecisionError, Player, UnknownPlayerError
 from runtime.players.registry import open_player, strategy_class
@@ -284,7 +285,7 @@ def _work(pipe: Pipe, folder: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of Ctrl-C the main process tells, and ends this one
     with suppress(OSError):  # there is no standard error
         os.dup2(sys.stderr.fileno(), 1)
-    sys.stdout = sys.stderr
+    sys.stdout = sys.stderr = lent(sys.stderr)
     os.chdir(folder)
     add_working_folder()
     room = _Room(pipe)

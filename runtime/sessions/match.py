@@ -22,7 +22,7 @@ from anyio.abc import TaskGroup
 from machines.effects import Effect, Ended, Violation
 from machines.engine.session import Program
 from machines.model import Spec
-from runtime.losses import Loss, Losses, last_lines
+from runtime.losses import Loss, Losses, last_lines, own_loss, why_late
 from runtime.network.transport import NetworkError
 from runtime.players.base import Arguments, Player
 from runtime.players.program_start import started
@@ -67,6 +67,10 @@ class Paced:
     def last_lines(self) -> tuple[str, ...]:
         """See `runtime.losses.last_lines`."""
         return last_lines(self._player)
+
+    def why_late(self) -> str:
+        """See `runtime.losses.why_late`."""
+        return why_late(self._player)
 
 
 class _Shared:
@@ -325,8 +329,7 @@ class _Game:
         """Take note of the violations in a session that one player has: its own, or where it serves, its peer's."""
         if isinstance(effect, Violation):
             if effect.peer is None:
-                said = last_lines(players[index, role]) if effect.kind in ("crash", "exit") else ()
-                self.losses.note(Loss(seats[index].name, role, effect, said))
+                self.losses.note(own_loss(seats[index].name, role, effect, players[index, role]))
             elif role == self.server:
                 self.losses.note(Loss(seats[index].name, role, effect))
         if observe is not None:

@@ -134,9 +134,46 @@ def test_a_crash_is_told_by_play_in_text_and_in_json(tmp_path: Path, capsys: pyt
     )
 
     assert main([*how, "--json"]) == 0
-    (loss,) = json.loads(capsys.readouterr().out)["losses"]
+    facts = json.loads(capsys.readouterr().out)
+    (loss,) = facts["losses"]
     assert (loss["player"], loss["kind"], loss["asked"]) == ("player1", "crash", "take")
     assert loss["stderr"][-1] == "ValueError: no pot"
+    (player,) = facts["players"]
+    assert player["failed"] == "python3 ended with exit code 1; it said: ValueError: no pot"
+    assert facts["failed"] is None, "the game itself went well"
+
+
+@pytest.mark.parametrize(
+    ("writes", "kind", "why"),
+    [
+        ("print('{\"message\": \"TA', end='', flush=True)", "late", "15 bytes without a line end had come"),
+        ("sys.stdout.write('[1]\\r'); sys.stdout.flush()", "late", "4 bytes without a line end had come"),
+        ("pass", "late", ""),
+        (
+            "print('[2]') if begun else None",
+            "late",
+            "its line was thrown away, for 3 bytes of it came before it was asked",
+        ),
+        ("print('{'), print(2, file=sys.stderr)", "malformed", "python3 wrote a line that is no JSON: '{'; it said: 2"),
+    ],
+)
+def test_an_answer_without_a_line_end_is_told_with_the_loss(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], writes: str, kind: str, why: str
+) -> None:
+    (tmp_path / "pot.yaml").write_text(SPEC, encoding="utf-8")
+    bot = tmp_path / "bot.py"
+    bot.write_text(
+        f"import sys\nbegun = {'begun' in writes}\nprint('[1,' if begun else '', end='', flush=True)\n"
+        "for line in sys.stdin:\n"
+        f"    if '\"ask\"' in line: {writes}; sys.stdout.flush(); sys.stderr.flush()\n",
+        encoding="utf-8",
+    )
+    how = ["play", str(tmp_path / "pot.yaml"), "--players", "1", "--player", f"exec:python3 {bot}", "--no-journal"]
+
+    assert main([*how, "--quiet", "--json", "--set", "think=300 ms"]) == 0
+
+    (loss,) = json.loads(capsys.readouterr().out)["losses"]
+    assert (loss["kind"], loss["why"]) == (kind, why)
 
 
 def test_a_journal_has_the_violation(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.parts import by_default
+
 CHATTY = """
 import os, subprocess, sys
 print("imported")
@@ -41,6 +43,47 @@ def test_what_a_player_prints_is_not_in_the_result(tmp_path: Path, backend: str)
     assert json.loads(ran.stdout)["spec"] == "sticks"
     for text in ("imported", "made", "thinking", "raw", "of a child"):
         assert text in ran.stderr
+
+
+CLOSING = """
+import os, sys
+class Closes:
+    def __init__(self, name, seed):
+        pass
+
+    def move(self, left):
+        HOW
+        return "TAKE", {"count": 1}
+"""
+
+
+@pytest.mark.parametrize(
+    "how",
+    by_default(
+        [
+            "sys.stdout.close()",
+            "sys.stderr.close()",
+            "sys.stdout.close(); sys.stderr.close(); print('on')",
+            "sys.stdout.detach()",
+            "os.close(2)",
+            "os.close(1)",
+        ],
+        ["sys.stdout.close(); sys.stderr.close(); print('on')", "os.close(2)"],
+    ),
+)
+@pytest.mark.parametrize("more", [(), ("--workers", "1")], ids=["here", "workers"])
+def test_a_player_who_closes_the_streams_ends_no_run(tmp_path: Path, how: str, more: tuple[str, ...]) -> None:
+    (tmp_path / "closing.py").write_text(CLOSING.replace("HOW", how))
+    words = ("play", "sticks", "--player", "python:closing:Closes", "--player", "example", "--no-journal", "--json")
+
+    ran = accord(tmp_path, *words, *more)
+
+    assert ran.returncode == 0
+    facts = json.loads(ran.stdout)
+    assert facts["failed"] is None
+    assert facts["result"] is not None
+    # Who wrote to a stream that it had taken apart has failed; whoever only closed it plays on.
+    assert {loss["kind"] for loss in facts["losses"] if loss["player"] == "player1"} <= {"crash"}
 
 
 def test_help_stays_on_standard_output(tmp_path: Path) -> None:
