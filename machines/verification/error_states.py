@@ -19,6 +19,7 @@ _HINTS = {
     "A502": "after that timeout, drop the peer, or list what may still come (early: ignore throws it away)",
     "A503": "give the two messages different shapes, or expect only one of them there",
     "A505": "send the last message to everybody, or let the client answer 'closed'",
+    "limit": "let the limit allow as many as the other side sends by itself, or let that send fewer",
     "A507": "add a way that leads on to a 'return'",
 }
 
@@ -98,14 +99,15 @@ class ErrorDetector:
         actor = graph.cast.actors[one.actor]
         text = f"{actor.role}: {hit.text}"
         code = {"misread": "A503", "broken": "A506"}.get(hit.kind)
-        if hit.kind in ("unexpected", "early", "illegal"):
+        sent_by_itself = hit.kind == "limit" and not _is_chosen(graph, before, one, hit)
+        if hit.kind in ("unexpected", "early", "illegal") or sent_by_itself:
             code = "A502" if self._is_late(graph, before) else "A501"
         elif hit.kind == "unanswered" and actor.group < 0 and actor.role not in graph.cast.spec.connects:
             code = "A506"
         if code is not None:
             key = ("A501" if code == "A502" else code, actor.role, hit.text)
             place = place_of(actor, hit.state.rpartition(", ")[2])
-            self.tell(graph, code, text, before, move, key=key, place=place)
+            self.tell(graph, code, text, before, move, key=key, place=place, hint=_HINTS.get(hit.kind))
 
     def _is_late(self, graph: StateSpace, number: int) -> bool:
         rung = (move.given[1] for _, move, _ in graph.moves_to(number)[0] if move.given[0] == "ring")
@@ -150,6 +152,7 @@ class ErrorDetector:
         *,
         key: tuple[str, ...],
         place: Place | None = None,
+        hint: str | None = None,
     ) -> None:
         """Note a finding with the trace to a global state, and a move from there."""
         if key in self.found:
@@ -163,13 +166,31 @@ class ErrorDetector:
         if not graph.configs[at][2]:
             self.fair.add(key)
         trace = self._trace(graph, at, move)
-        self.found[key] = Finding(code, text, self.clients, trace, _HINTS.get(code, ""), place)
+        self.found[key] = Finding(code, text, self.clients, trace, hint or _HINTS.get(code, ""), place)
 
     def _trace(self, graph: StateSpace, at: int, move: Transition | None) -> tuple[TraceStep, ...]:
         moves, who = graph.moves_to(at)
         if move is not None:
             moves = [*moves, (at, move, who)]
         return tuple(steps(graph, moves))
+
+
+def _is_chosen(graph: StateSpace, number: int, read: Transition, hit: Observation) -> bool:
+    """Whether something went wrong on the way to a global state, or a player said so much of its own free will."""
+    if graph.configs[number][2]:
+        return True
+    sender, _ = graph.cast.actors[read.actor].peers[hit.seat]
+    moves, who = graph.moves_to(number)
+    name = names_of(graph, who)[sender]
+    for at, move, were in moves:
+        if move.next is None or move.given[0] != "answer" or names_of(graph, were)[move.actor] != name:
+            continue
+        actor = graph.cast.actors[move.actor]
+        said = any(isinstance(one, Sent) and one.token[0] == hit.message for one in move.next.outcome.out)
+        rest = actor.part.rest(graph.configs[at][0][move.actor])
+        if said and (len(rest.questions) > 1 or not any(timer.kind == "late" for timer in rest.timers)):
+            return True
+    return False
 
 
 # -- what a global state is -----------------------------------------------------------------------------------------

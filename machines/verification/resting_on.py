@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from machines.model import Setting, Spec
+from machines.verification.abstract.limits import COUNTED_MAX, uncounted
 from machines.verification.search.system import OTHERS, clients_of
 
 
@@ -29,6 +30,9 @@ def rests_on(spec: Spec, clients: Sequence[int], queue: int, any_number: str = "
         for state in machine.states.values()
     ):
         yield "machines side by side (parallel) are taken one after another"
+    if limited := sorted(set(uncounted(spec))):
+        which = f"limits that are rates, or above {COUNTED_MAX}"
+        yield f"{which}, are used up by nobody who keeps to its role: {', '.join(limited)}"
     yield "durations are not compared: any clock may ring before any other"
     if spec.frames:
         yield "frames: each comes whole"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from machines.verification.abstract.domain import Value
+from machines.verification.abstract.domain import UNSET, Value
 from machines.verification.abstract.queries import StateQueries
 from machines.verification.abstract.role_info import PEERS
 from machines.verification.abstract.seated import with_fields
@@ -45,6 +45,8 @@ class Departures(StateQueries):
         if call.fired:
             call.fired = tuple(one for one in call.fired if one.startswith("always:"))
         call.loop = None
+        for at in call.outline.counted:
+            call.env[at] = UNSET
         if call.child is not None:
             child, call.child = call.child, None
             self._abandon(child)

@@ -164,6 +164,9 @@ class AbstractInterpreter(StateTransitions):
                 self.swallowed.add(f"{name} is read up to its mark in {here}, and takes {message} if that comes first")
 
     def _refused(self, where: str, message: str, seat: int = -1) -> None:
+        if not self.reckoner.guessed and self.used_up:
+            text = f"{message} comes once more than its limit in {where} allows"
+            self.hits.append(Observation("limit", text, message, where, seat))
         if not self.reckoner.guessed and self.fault != "limit":
             self.hits.append(
                 Observation("illegal", f"{message} is refused by every branch in {where}", message, where, seat)

@@ -58,6 +58,7 @@ class StateQueries:
         self.taken: list[Branch] = []
         self.entered: list[str] = []
         self.fault = ""
+        self.used_up = False  # whether a limit that is counted was
         self.event = ""
         self.lost = ""  # why the connection was closed that was lost in this step
         self.over: str | None = None  # "" once it has returned, else why it failed

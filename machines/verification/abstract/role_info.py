@@ -40,6 +40,7 @@ from machines.model import (
     Unary,
 )
 from machines.verification.abstract.domain import FALSE, TRUE, Flag, OtherThan, Value, lifted
+from machines.verification.abstract.limits import counters
 from machines.verification.contracts import Contract
 
 TRACKED_MAX = 4  # of one field: so many values are told apart where conditions ask for them
@@ -72,8 +73,11 @@ class MachineOutline:
                 listed.append(name)
         if seats:
             listed.append(PEERS)
+        self.counters = counters(machine, spec)
+        listed.extend(dict.fromkeys(self.counters.values()))
         self.names = tuple(listed)
         self.index = {name: at for at, name in enumerate(self.names)}
+        self.counted = tuple(self.index[name] for name in dict.fromkeys(self.counters.values()))
         live = _Liveness(machine, spec)
         live.solve()
         self.kept = self._flags(live.rest)
@@ -81,7 +85,7 @@ class MachineOutline:
 
     def _flags(self, found: Mapping[str, Names]) -> dict[str, tuple[bool, ...]]:
         # Of live values it is others who read and write them.
-        always = self.live | {PEERS}
+        always = self.live | {PEERS, *self.counters.values()}
         return {state: tuple(name in names or name in always for name in self.names) for state, names in found.items()}
 
 

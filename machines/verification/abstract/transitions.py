@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from machines.analysis.call_graph import kind
-from machines.model import Call, Choice, Drop, Expression, Goto, Let, Return, Send, Step
+from machines.model import Branch, Call, Choice, Drop, Expression, Goto, Let, Return, Send, Step
 from machines.verification.abstract.departures import Departures
 from machines.verification.abstract.domain import (
     FALSE,
@@ -84,7 +84,7 @@ class StateTransitions(Departures):
                     self.oracle.mark(number, partial(self._known_before, at))
                 if not self.reckoner.holds(branch.guard, self._looker(call)):
                     continue
-            if branch.limit is not None and self.oracle.choose(2) == 1:
+            if branch.limit is not None and not self._has_room(call, branch):
                 self.fault = "limit"
                 continue
             self.taken.append(branch)
@@ -110,7 +110,7 @@ class StateTransitions(Departures):
     def _known_before(self, branch: int) -> tuple[Any, ...]:
         """Return all that conditions may have changed, before that of a branch is asked."""
         reckoner = self.reckoner
-        return branch, dict(reckoner.facts), reckoner.fresh, reckoner.guessed, self.fresh, self.fault
+        return branch, dict(reckoner.facts), reckoner.fresh, reckoner.guessed, self.fresh, self.fault, self.used_up
 
     def _left_off(self, number: int) -> int:
         """Return the branch of a choice to begin with: one that another way has come to by the same answers.
@@ -121,9 +121,23 @@ class StateTransitions(Departures):
         known = self.oracle.back_to(number)
         if known is None:
             return 0
-        branch, facts, self.reckoner.fresh, self.reckoner.guessed, self.fresh, self.fault = known
+        branch, facts, self.reckoner.fresh, self.reckoner.guessed, self.fresh, self.fault, self.used_up = known
         self.reckoner.facts = dict(facts)
         return int(branch)
+
+    def _has_room(self, call: AbstractCall, branch: Branch) -> bool:
+        """Whether a limit is not used up; if so it is used once more."""
+        name = call.outline.counters.get(id(branch))
+        if name is None:
+            return self.oracle.choose(2) == 0
+        assert branch.limit is not None, "it has a limit"
+        at = call.outline.index[name]
+        used = call.env[at] if call.env[at] is not UNSET else 0
+        if used >= self._value(branch.limit, call):
+            self.used_up = True
+            return False
+        call.env[at] = used + 1
+        return True
 
     def _stay(self, call: AbstractCall, *, again: bool) -> None:
         state = call.model

@@ -38,7 +38,7 @@ class _Spurious(Exception):  # noqa: N818 (the trace goes one way, the sessions 
 
 def _is_refused(effect: Effect, step: TraceStep) -> bool:
     """Whether an effect tells that a message was not what it might be."""
-    reasons = ("unexpected", "unknown", "malformed", "early", "illegal")
+    reasons = ("unexpected", "unknown", "malformed", "early", "illegal", "limit")
     return isinstance(effect, Note) and effect.text.startswith(reasons)
 
 

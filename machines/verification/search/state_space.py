@@ -450,9 +450,9 @@ class StateSpace:
         if over is not None:
             works.extend((_SHUT, incoming, actor.role) for _, incoming in actor.queues)
         faulty = bool(outcome.fault) or (given[0] == "ring" and not given[1].meant)
-        return Transition(
-            at, given, way, (), tuple(works), faulty, fair=not faulty, loud=bool(outcome.hits) or over == ""
-        )  # fmt: skip
+        # Of a limit that is used up either there is another way as well, or whoever kept to its role has used it up.
+        fair = not faulty or outcome.fault == "limit"
+        return Transition(at, given, way, (), tuple(works), faulty, fair=fair, loud=bool(outcome.hits) or over == "")
 
     def _is_first_of(self, actor: ProcessInstance, at: int) -> bool:
         return not any(other.group == actor.group for other in self.cast.actors[:at])

@@ -1,0 +1,102 @@
+"""Which limits of a role are counted: those that a peer may use up though it keeps to its own role.
+
+A limit is there for peers who say too much. Where a message goes out only when a player chose to say it, who uses its
+limit up has that player to blame, as for a move that is not legal; such a limit is used up or not as the search likes.
+What a role sends by itself is another matter: there the two roles do not fit, so it is counted how often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+from typing import Any
+
+from machines.analysis.call_graph import all_branches, all_steps
+from machines.model import Branch, Choice, Constant, Expression, Handlers, Machine, Name, Send, Spec, State
+
+COUNTED_MAX = 12  # uses of one limit that are counted; of a larger one, or a rate, nobody knows when it is used up
+COUNTER = ".limit "  # the names of a machine that count begin with this, which no name of a spec does
+
+
+def counters(machine: Machine, spec: Spec) -> dict[int, str]:
+    """Return what counts the uses of a branch's limit, by the id of the branch, for limits that are counted."""
+    found: dict[int, str] = {}
+    of_role = sent_unasked(spec, machine.role)
+    for event, choice in _choices(machine):
+        if event in of_role:
+            for branch in all_branches(choice):
+                if branch.limit is not None and is_counted(branch, spec):
+                    found[id(branch)] = COUNTER + limit_key(branch)
+    return found
+
+
+def is_counted(branch: Branch, spec: Spec) -> bool:
+    """Whether a limit is a number that is known before it runs, and small."""
+    value = _constant(branch.limit, spec)
+    return type(value) is int and value <= COUNTED_MAX
+
+
+def _constant(expression: Expression | None, spec: Spec) -> Any:
+    """Return the value of a constant or a setting, None of anything else."""
+    if isinstance(expression, Name):
+        setting = spec.settings.get(expression.name)
+        return setting.value if setting is not None else None
+    return expression.value if isinstance(expression, Constant) else None
+
+
+def limit_key(branch: Branch) -> str:
+    """Return what a limit is counted by: the setting that several branches may share, or its own place."""
+    return branch.limit.name if isinstance(branch.limit, Name) else str(branch.place)
+
+
+def uncounted(spec: Spec) -> Iterator[str]:
+    """Yield the messages whose limits are not counted though a role sends them by itself."""
+    for role in spec.roles.values():
+        of_role = sent_unasked(spec, role.name)
+        for machine in role.machines.values():
+            for event, choice in _choices(machine):
+                limited = (branch for branch in all_branches(choice) if branch.limit is not None)
+                if event in of_role and any(not is_counted(branch, spec) for branch in limited):
+                    yield event
+
+
+def sent_unasked(spec: Spec, receiver: str) -> frozenset[str]:
+    """Return the messages that peers of a role may send it without any player having chosen to."""
+    return frozenset(
+        message.path
+        for role in (spec.roles[name] for name in spec.peers_of(receiver) if name in spec.roles)
+        for machine in role.machines.values()
+        for send in _unasked(machine, spec)
+        for message in send.messages
+    )
+
+
+def _unasked(machine: Machine, spec: Spec) -> Iterator[Send]:
+    """Yield what a machine sends, but for what goes out with an answer that its player was free to give."""
+    free = {
+        id(step)
+        for state in machine.states.values()
+        if state.ask is not None and is_free(state, machine, spec)
+        for event, choice in state.answers.choices()
+        if event in spec.messages and machine.role in spec.messages[event].senders
+        for branch in all_branches(choice)
+        for step in branch.steps
+    }
+    yield from (step for step in all_steps(machine) if isinstance(step, Send) and id(step) not in free)
+
+
+def is_free(state: State, machine: Machine, spec: Spec) -> bool:
+    """Whether a player that is asked may say something else, or nothing."""
+    answers = [name for name in state.answers.receive if machine.role in spec.messages[name].senders]
+    within = state.within
+    if within is None and machine.always is not None:
+        within = machine.always.within
+    return len(answers) > 1 or within is None or _constant(within, spec) == inf
+
+
+def _choices(machine: Machine) -> Iterator[tuple[str, Choice]]:
+    listed: list[Handlers] = [state.answers for state in machine.states.values()]
+    if machine.always is not None:
+        listed.append(machine.always.answers)
+    for answers in listed:
+        yield from answers.choices()

@@ -1,0 +1,92 @@
+"""A limit that a role uses up by itself is no fault of a player: the two roles do not fit."""
+
+from __future__ import annotations
+
+import pytest
+
+from machines.loader import load_text
+from machines.verification.counterexamples.replay import confirmed
+from machines.verification.verdict import PROVED, REFUTED
+from tests.machines.verification.bench import verdict_of
+
+KNOCKS = """
+protocol: knocks
+connects: {guest: porter}
+messages:
+  guest: {KNOCK: knock, LEAVE: leave}
+  porter: {WHO: who}
+settings: {patience: 2}
+roles:
+  porter:
+    main(guest):
+      at_door:
+        within: 1 min
+        receive:
+          KNOCK: {limit: patience, send: WHO, then: stay}
+          LEAVE: {return: null}
+        invalid: {drop: guest, return: null}
+        fault: {return: null}
+  guest:
+    main:
+      always: {within: 1 min, closed: {return: null}}
+      first: {send: KNOCK, receive: {WHO: second}}
+      second: {send: KNOCK, receive: {WHO: third}}
+      third: {send: KNOCK, receive: {WHO: over}}
+      over: {send: LEAVE, return: null}
+"""
+THIRD = "third: {send: KNOCK, receive: {WHO: over}}"
+ASKED = """third: {ask: more, ANSWERS, receive: {KNOCK: {send: KNOCK, then: told}}}
+      told: {receive: {WHO: over}}"""
+
+
+def test_who_sends_more_by_its_role_than_the_other_side_takes_is_told_of() -> None:
+    verdict = verdict_of(KNOCKS, (1, 2))
+
+    assert verdict.state == REFUTED
+    (finding,) = verdict.findings
+    assert (finding.code, finding.text) == (
+        "A501",
+        "porter: KNOCK comes once more than its limit in main.at_door allows",
+    )
+    assert "as many as" in finding.hint
+    assert [step.does for step in finding.trace][-1] == "reads KNOCK of guest, once too often"
+    spec = load_text(KNOCKS)
+    (real,) = confirmed(verdict, spec, {}, lambda *_: None).findings
+    assert real.confirmed
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("patience: 2", "patience: 3"),
+        ("limit: patience, send: WHO, then: stay", "limit: patience, send: WHO, then: at_door"),  # counts anew
+    ],
+)
+def test_who_keeps_within_the_limit_is_not(old: str, new: str) -> None:
+    assert old in KNOCKS
+    assert verdict_of(KNOCKS.replace(old, new), (1, 2)).state == PROVED
+
+
+def test_a_branch_behind_the_limit_takes_what_it_does_not() -> None:
+    branches = "KNOCK:\n            - {limit: patience, send: WHO, then: stay}\n            - {send: WHO, then: stay}"
+    assert (
+        verdict_of(KNOCKS.replace("KNOCK: {limit: patience, send: WHO, then: stay}", branches), (1, 2)).state == PROVED
+    )
+
+
+@pytest.mark.parametrize(
+    ("answers", "state"),
+    [("within: 10 s", REFUTED), ("within: never", PROVED)],
+    ids=["a player that has to say it", "a player that may keep silent"],
+)
+def test_a_player_that_is_free_to_say_less_has_itself_to_blame(answers: str, state: str) -> None:
+    assert THIRD in KNOCKS
+    assert verdict_of(KNOCKS.replace(THIRD, ASKED.replace("ANSWERS", answers)), (1, 2)).state == state
+
+
+def test_what_is_not_counted_is_named() -> None:
+    rate = verdict_of(KNOCKS.replace("patience: 2", "patience: 2 per 1 s"), (1,))
+
+    assert rate.state == PROVED
+    assert any("KNOCK" in text and "rates" in text for text in rate.rests_on)
+    assert not any("rates" in text for text in verdict_of(KNOCKS, (1,)).rests_on)
