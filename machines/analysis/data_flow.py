@@ -30,6 +30,7 @@ from machines.model import (
     Name,
     ObjectType,
     Return,
+    Scalar,
     Send,
     Start,
     State,
@@ -132,6 +133,8 @@ class DataFlow:
 
     def field_of_peer(self, name: str) -> Type:
         """Return what a field of a peer may hold."""
+        if name == "number":
+            return Scalar("int")  # every peer has one
         return UNKNOWN if self.coarse or "" in self.fields else self.fields.get(name, NOTHING)
 
     def write(self, write: Write) -> None:

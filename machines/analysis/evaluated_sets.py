@@ -105,7 +105,7 @@ class Evaluation:
                     return PEER
                 return UNKNOWN if name in self.live else self.values.get(name, UNKNOWN)
             case Attribute(of, field):
-                return self._attribute(of, field)
+                return self._attribute(expression, of, field)
             case Item(of, index):
                 return self._item(expression, of, index)
             case Call():
@@ -150,7 +150,7 @@ class Evaluation:
 
     # -- parts of values ---------------------------------------------------------------------------------------------
 
-    def _attribute(self, of: Expression, field: str) -> Type:
+    def _attribute(self, whole: Expression, of: Expression, field: str) -> Type:
         if isinstance(of, Name) and of.name == "my":
             return UNKNOWN
         if isinstance(of, Name) and f"{of.name}.{field}" in self.values:
@@ -159,7 +159,10 @@ class Evaluation:
         for part in self._parts(self.of(of)):
             key = field_of(part, field) if isinstance(part, ObjectType) else None
             if part == PEER:
-                found.append(self.peers.field_of_peer(field))
+                given = self.peers.field_of_peer(field)
+                if given == NOTHING:
+                    self._tell(whole, of, PEER, f"no sign-up gives a peer the field {field!r}", part=PEER, always=True)
+                found.append(given)
             elif key is not None and not key.optional:
                 found.append(key.type)
             else:

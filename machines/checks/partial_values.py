@@ -5,6 +5,7 @@ What names may hold is followed by `machines.analysis.data_flow`.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from machines.analysis.call_graph import CallGraph, is_per_connection, surely_taken
@@ -19,7 +20,7 @@ from machines.messages.compiler import compile_type
 from machines.messages.outliers import outlier, outlier_of_field
 from machines.messages.shapes import NO_MATCH, shown
 from machines.messages.templates import TextField
-from machines.model import Type
+from machines.model import Attribute, Type
 from machines.problems import Location, Problems
 
 KINDS = tuple(f"A34{digit}" for digit in "01")  # what is wrong whatever the value
@@ -34,7 +35,7 @@ def check_values(flow: CallGraph, problems: Problems) -> list[Write]:
     if "main" not in flow.machines or flow.circle:
         return []
     data = DataFlow(flow)
-    values = _Values(flow, problems)
+    values = _Values(flow, problems, data.fields)
     for found, spot in data.partial:
         values.lacks(found, spot)
     for write in data.writes:
@@ -43,7 +44,8 @@ def check_values(flow: CallGraph, problems: Problems) -> list[Write]:
 
 
 class _Values:
-    def __init__(self, flow: CallGraph, problems: Problems) -> None:
+    def __init__(self, flow: CallGraph, problems: Problems, fields_of_peers: Collection[str]) -> None:
+        self.fields_of_peers = fields_of_peers
         self.flow = flow
         self.problems = problems
         self.types = flow.spec.types
@@ -74,9 +76,13 @@ class _Values:
         where = f"{part} may be {value}"
         if found.always:
             where = f"{part} is {said(frozenset({kind(found.holds)}))}"
-        text = f"{show(found.whole)} {'has' if found.always else 'may have'} no value: {found.why}, and {where}"
+        text = f"{show(found.whole)} {'has' if found.always else 'may have'} no value: {found.why}"
+        text += f", and {where}" if not isinstance(found.whole, Attribute) else ""
         hint = "ask with 'if' first, or narrow the type"
-        if kind(found.holds) == "peer":
+        if isinstance(found.whole, Attribute):
+            given = ", ".join(sorted({*self.fields_of_peers, "number"}))
+            hint = f"peers have {given}: give the field in what the sign-up returns, or in a 'let'"
+        elif kind(found.holds) == "peer":
             hint = "keys are texts: take a field of the peer that is one"
         self.problems.add(found.whole.place, "A343", text + self._ends(spot), hint, spot)
 

@@ -214,6 +214,8 @@ def excepting(of: Any, what: Any, /) -> Any:
 def get(of: Any, key: Any, default: Any, /) -> Any:
     """Return a mapping's value, a list's element, a peer's field, or the default if there is none."""
     if isinstance(of, Peer):
+        if key == "number":
+            return of.number
         of = of.fields
     if isinstance(of, Mapping):
         return of.get(_text(key, "get, as a key,"), default)

@@ -215,7 +215,7 @@ def attribute(of: Any, name: str) -> Any:
     kind = type(of)
     if kind not in _OBJECTS:
         if isinstance(of, Peer):
-            return _keyed(of.fields, name, "the peer")
+            return of.number if name == "number" else _keyed(of.fields, name, "the peer")
         if isinstance(of, Mapping):
             return _keyed(of, name, "the mapping")
         if kind in DIRECT or kind in _LISTS:

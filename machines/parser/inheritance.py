@@ -22,7 +22,7 @@ from machines.parser.branches import STEPS
 from machines.parser.context import shown
 from machines.parser.rewriting import machine_name, messages_renamed, ways_to_machine, ways_to_state
 from machines.parser.settings import WRITTEN, parse_value
-from machines.parser.states import EVENTS
+from machines.parser.states import EVENTS, WAITS
 from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from machines.problems import Place, Problems
 
@@ -213,8 +213,15 @@ def _state(base: Node, child: Node) -> Node:
     calls = any(_value(node, word) is not None for node in (base, child) for word in _CALLS)
     if isinstance(base, MapNode) and waits and not calls:
         # A state that waits is left by its events only: what was next there goes.
-        base = MapNode(tuple(pair for pair in base.pairs if pair[0].text not in ("then", "return")), base.place)
+        base = _but(base, ("then", "return"))
+    leads = _value(child, "then") is not None or _value(child, "return") is not None
+    if isinstance(base, MapNode) and leads and not calls and not any(_value(child, word) for word in WAITS):
+        base = _but(base, WAITS)  # it only does its steps now: nothing is waited for any more
     return _keyed(base, child, lambda key: _STATE.get(key, _replaced), exclusive=True)
+
+
+def _but(node: MapNode, keys: Sequence[str]) -> MapNode:
+    return MapNode(tuple(pair for pair in node.pairs if pair[0].text not in keys), node.place)
 
 
 def _choice(base: Node, child: Node) -> Node:

@@ -221,3 +221,55 @@ def test_a_name_that_the_sign_up_asked_about_is_fine() -> None:
 
 def test_a_machine_that_answers_its_failure_is_fine() -> None:
     assert found(ROOM.replace("invalid: {drop", "failed: stay\n        invalid: {drop")) == []
+
+
+SEATED = """\
+protocol: room
+types: {N: VALUE}
+connects: {client: server}
+messages:
+  client: {HELLO: {hello: $name string}}
+  server: {SEAT: {seat: $n N}}
+roles:
+  server:
+    main:
+      door: {accept: sign_up(peer), as: all, seats: 1..2, within: 5 s, timeout: over, then: seated}
+      seated: {each: one in all, send: {one: "SEAT(WHAT)"}, then: over}
+      over: {return: null}
+    sign_up(peer):
+      named: {await: peer, within: 5 s, receive: {HELLO: {return: {name: name}}}}
+  client:
+    main:
+      begin: {send: HELLO(my.name), within: 1 min, receive: {SEAT: {return: n}}, closed: {return: null}}
+"""
+
+
+def seated(what: str, type_: str = "any") -> list[str]:
+    text = SEATED.replace("VALUE", type_)
+    return [f"{one.code} {one.text} ({one.hint})" for one in found(text.replace("WHAT", what))]
+
+
+@pytest.mark.parametrize("what", ["one.nick", "all[0].nick", "one.nam"])
+def test_a_field_of_a_peer_that_no_sign_up_gives(what: str) -> None:
+    whose, _, field = what.partition(".")
+
+    (told,) = seated(what)
+    assert told == (
+        f"A343 {what} has no value: no sign-up gives a peer the field '{field}': it would end the session of all "
+        "(peers have name, number: give the field in what the sign-up returns, or in a 'let')"
+    )
+    assert seated(f"{whose}.name") == seated(f"{whose}.number") == []
+
+
+def test_what_a_let_gives_a_peer_is_a_field_of_it_too() -> None:
+    text = SEATED.replace("VALUE", "any").replace("WHAT", "one.nick")
+    given = text.replace("as: all, seats", "as: all, seated: {let: {peer.nick: \"'ann'\"}, then: stay}, seats")
+
+    assert [one.code for one in found(text)] == ["A343"]
+    assert found(given) == []
+
+
+def test_the_number_of_a_peer_is_a_whole_number() -> None:
+    assert seated("one.number", "int") == []
+    (told,) = seated("one.number", "{int: 0..9}")
+    assert told.startswith("A342 the field 'n' of SEAT takes ")

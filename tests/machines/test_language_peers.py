@@ -133,6 +133,27 @@ def test_seated_is_done_for_each_and_may_give_a_peer_further_fields() -> None:
     assert returned(server) == 21
 
 
+def test_every_peer_has_a_number_that_counts_connections() -> None:
+    server = served(
+        """
+              door:
+                accept: hello(peer)
+                as: players
+                seats: 2
+                within: never
+                then: end
+              end:
+                return: "[column(players, 'number'), players[0].number, get(players[1], 'number', 9)]"
+        """
+    )
+
+    bob, ann = server.join(), server.join()
+    server.say(ann, ["hello", "ann"])
+    server.say(bob, ["hello", "bob"])
+
+    assert returned(server) == ((1, 0), 1, 0)
+
+
 @shows("state.seated")
 def test_a_peer_that_no_branch_of_seated_takes_gets_no_seat() -> None:
     server = served(

@@ -99,6 +99,21 @@ def test_a_state_differs_in_one_key_and_keeps_the_others(tmp_path: Path) -> None
     assert walked(spec, ["step", 5]) == ([{"go": 1}, "bye"], 6)
 
 
+@pytest.mark.parametrize("leads", ["then: out", "return: n + 1"])
+def test_a_state_that_only_does_its_steps_now_waits_no_more(tmp_path: Path, leads: str) -> None:
+    spec = variant(tmp_path, f"extends: walk\nroles: {{server: {{turn: {{asked: {{let: {{n: n + 4}}, {leads}}}}}}}}}\n")
+    state = spec.roles["server"].machines["turn"].states["asked"]
+
+    assert (state.awaits, state.within, state.answers.receive) == (None, None, {})
+    assert walked(spec) == ([{"go": 5}, "bye"], 99 if leads == "then: out" else 6)
+
+
+def test_a_state_that_is_to_wait_and_go_on_is_a_problem_all_the_same(tmp_path: Path) -> None:
+    text = "extends: walk\nroles: {server: {turn: {asked: {within: 1 s, then: out}}}}\n"
+
+    assert [(problem.code, problem.place.line) for problem in told(tmp_path, text)] == [("A122", 3)]
+
+
 @pytest.mark.parametrize(
     ("branch", "says", "heard"),
     [
