@@ -81,6 +81,21 @@ def violation_text(found: Violation, name: str, shown_max: int = EVIDENCE_SHOWN)
     return f"{name} ({found.role}): {found.kind}: {', '.join(_parts(found, shown_max))}"
 
 
+def parting_words(found: Violation, protocol: str) -> str:
+    """Return that the other side, whose violation ended the session, seems to have expelled us; else nothing.
+
+    Servers say in words of their own that somebody misbehaved, or just end the connection.
+    """
+    said = evidence(found.came, found.size)
+    did = {
+        "closed": "ended the connection, here where the protocol goes on",
+        "unknown": f"said {said}, which is no message of {protocol}",
+        "malformed": f"said {said}, which cannot be read",
+    }.get(found.kind)
+    place = found.place.replace(chr(92), "/").rpartition("/")[2]
+    return f"expelled, as it seems: the {found.role} {did}, in {found.state} ({place})" if did else ""
+
+
 def _parts(found: Violation, shown_max: int) -> Iterator[str]:
     if found.why:
         yield found.why

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from machines.effects import Effect, Ended, Violation
+from machines.effects import Effect, Ended, Received, Send, Violation
 from machines.engine.session import Program
 from machines.loader import load
 from machines.model import Spec
@@ -46,7 +46,7 @@ from runtime.commands.options import (
 from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.results import result_lines
 from runtime.journal import Journal
-from runtime.losses import EVIDENCE_SHOWN, Losses, own_loss
+from runtime.losses import EVIDENCE_SHOWN, Losses, own_loss, parting_words
 from runtime.network.tls import client_context
 from runtime.players.base import Player
 from runtime.players.program_start import started
@@ -212,6 +212,7 @@ class _Client:
     seed: int
     losses: Losses = field(default_factory=Losses)
     turned_away: str = ""  # by whom and why, in a sentence
+    _parting: Violation | None = None  # what the other side did last, where nothing was said since
     _player: Player | None = None
 
     @property
@@ -241,7 +242,11 @@ class _Client:
             )
 
     def _note_loss(self, effect: Effect) -> None:
-        if isinstance(effect, Violation) and effect.peer is None:
+        if isinstance(effect, Received | Send):
+            self._parting = None
+        elif isinstance(effect, Violation) and effect.peer is not None:
+            self._parting = effect
+        elif isinstance(effect, Violation):
             self.losses.note(own_loss(self.name, self.program.role.name, effect, self._player))
 
     def _note_turned_away(self, who: str, why: str) -> None:
@@ -251,6 +256,12 @@ class _Client:
             f"{f' ({why})' if why else ''}: no seat is left, its game is over, too few have come, or it does not want "
             "this client"
         )
+
+    def _failed(self, ended: Ended) -> str | None:
+        """Return why it failed, in a sentence; None if it did not."""
+        if ended.failed is None or self._parting is None:
+            return self.turned_away or ended.failed
+        return self.turned_away or parting_words(self._parting, self.program.spec.protocol) or ended.failed
 
     def is_in_result(self, record: LogRecord) -> bool:
         """Tell whether a record says what the result says too, and better where this client is turned away."""
@@ -266,12 +277,13 @@ class _Client:
             "player": self.kind,
             "seed": self.seed,
             "result": plain(ended.value),
-            "failed": self.turned_away or ended.failed,
+            "failed": self._failed(ended),
             "turned_away": bool(self.turned_away),
             **self.losses.facts(evidence),
         }
 
     def lines(self, ended: Ended, evidence: int) -> Iterator[str]:
         """Yield how it fared, for people."""
-        yield from [self.turned_away] if self.turned_away else result_lines(self.program.spec, ended)
+        failed = self._failed(ended)
+        yield from result_lines(self.program.spec, ended) if failed == ended.failed else [failed or ""]
         yield from self.losses.lines(evidence)

@@ -174,3 +174,30 @@ def test_players_of_a_whole_game_are_not_turned_away(accord: Run, parting: Path,
     facts = json.loads(out)
     assert code == 0
     assert [one["result"] for one in facts["players"]] == ["left", "left"]
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (b'"you misbehaved"\n', 'said "you misbehaved", which is no message of tsuro, in main in started (tsuro.yaml:'),
+        (b"bye, cheater\n", "said bye, cheater, which cannot be read, in main in started (tsuro.yaml:"),
+        (b"", "ended the connection, here where the protocol goes on, in main in started (tsuro.yaml:"),
+    ],
+)
+def test_who_is_expelled_in_the_midst_is_told_so(said: bytes, words: str, accord: Run, port: Any) -> None:
+    at = port(b'"red"\n"started"\n' + said, hears=True)
+
+    code, out, err = accord(*joined("tsuro", at))
+    facts = json.loads(accord(*joined("tsuro", at, "--json"))[1])
+
+    assert code == 1
+    assert out.startswith(f"expelled, as it seems: the server {words}")
+    assert out.count("\n") == 1
+    assert facts["failed"] == out.strip()
+    assert "ERROR" not in err, "it is told once"
+
+
+def test_a_server_that_says_what_is_not_expected_has_not_expelled_anybody(accord: Run, port: Any) -> None:
+    code, out, _ = accord(*joined("tsuro", port(b'"red"\n"red"\n', hears=True)))
+    assert code == 1
+    assert out.startswith("failed: ")
