@@ -87,11 +87,12 @@ def parting_words(found: Violation, protocol: str) -> str:
     Servers say in words of their own that somebody misbehaved, or just end the connection.
     """
     said = evidence(found.came, found.size)
+    kind = "unknown" if found.kind == "wrong type" and said.startswith('"') else found.kind  # a text is like no other
     did = {
         "closed": "ended the connection, here where the protocol goes on",
         "unknown": f"said {said}, which is no message of {protocol}",
         "malformed": f"said {said}, which cannot be read",
-    }.get(found.kind)
+    }.get(kind)
     place = found.place.replace(chr(92), "/").rpartition("/")[2]
     return f"expelled, as it seems: the {found.role} {did}, in {found.state} ({place})" if did else ""
 
