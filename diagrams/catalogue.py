@@ -114,9 +114,9 @@ def _sequence(spec: Spec, role: str, machine: str, name: str, links: Mapping[str
 
 
 def scenario_forms(told: Callable[[], Scenario]) -> Mapping[str, Callable[[], str]]:
-    """Return how to write a scenario in each of TEXT_FORMATS; in Mermaid each case is a diagram of its own."""
+    """Return how to write a scenario in each of TEXT_FORMATS."""
     return {
         "txt": lambda: scenario_chart(told()),
-        "mmd": lambda: "\n".join(scenario_mermaid(told())),
+        "mmd": lambda: scenario_mermaid(told()),
         "puml": lambda: scenario_plantuml(told()),
     }

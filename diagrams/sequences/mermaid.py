@@ -1,9 +1,12 @@
-"""Scenarios as Mermaid's ``sequenceDiagram``, which Markdown viewers draw; one for the course and for each case."""
+"""Scenarios as Mermaid's ``sequenceDiagram``, which Markdown viewers draw: the course, then each case on a shade.
+
+All of them are one diagram: Mermaid refuses a file that holds several.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from diagrams.rendering.labels import shorten, visible
@@ -12,15 +15,13 @@ from diagrams.sequences.model import Element, Fragment, Frame, Message, Remark, 
 
 PLAIN: Final = re.compile(r"[^A-Za-z0-9 ,.()\[\]_=:+*/'?!-]")  # all else is written as Mermaid's entity, #NNN;
 TEXT_CHARACTERS_MAX: Final = 300
+CASE_GROUND: Final = "rgba(128, 128, 128, 0.1)"  # a shade on white, and on black
 
 
-def scenario_mermaid(scenario: Scenario) -> tuple[str, ...]:
-    """Return the diagrams of a scenario: its course first, then each case, whose title stands in a note at the top."""
-    course = _Writer(scenario)
-    return (
-        course.diagram("", scenario.elements),
-        *(course.diagram(case.title, case.elements) for case in scenario.cases),
-    )
+def scenario_mermaid(scenario: Scenario) -> str:
+    """Return the diagram of a scenario: its course first, then each case, whose title stands in a note at its top."""
+    names = {lifeline: f"p{number}" for number, lifeline in enumerate(scenario.lifelines, 1)}
+    return "\n".join(("sequenceDiagram", *_Writer(names).diagram(scenario))) + "\n"
 
 
 def escaped(text: str) -> str:
@@ -32,17 +33,18 @@ def escaped(text: str) -> str:
 
 
 class _Writer:
-    def __init__(self, scenario: Scenario) -> None:
-        self.scenario = scenario
-        self.names = {lifeline: f"p{number}" for number, lifeline in enumerate(scenario.lifelines, 1)}
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = names  # of the lifelines, as Mermaid knows them
 
-    def diagram(self, title: str, elements: tuple[Element, ...]) -> str:
-        lines = ["sequenceDiagram"]
-        lines += [f"    participant {name} as {escaped(lifeline)}" for lifeline, name in self.names.items()]
-        if title:
-            lines.append(f"    Note over {self._all()}: {escaped(f'case: {title}')}")
-        lines += self._elements(elements, 1)
-        return "\n".join(lines) + "\n"
+    def diagram(self, scenario: Scenario) -> Iterator[str]:
+        for lifeline, name in self.names.items():
+            yield f"    participant {name} as {escaped(lifeline)}"
+        yield from self._elements(scenario.elements, 1)
+        for case in scenario.cases:
+            yield f"    rect {CASE_GROUND}"
+            yield f"        Note over {self._all()}: {escaped(f'case: {case.title}')}"
+            yield from self._elements(case.elements, 2)
+            yield "    end"
 
     def _all(self) -> str:
         names = list(self.names.values())

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from diagrams.sequences.mermaid import escaped as mermaid
+from diagrams.sequences.mermaid import escaped
 from diagrams.sequences.plantuml import escaped as plantuml
 from diagrams.states.builder import callers, flow, starters
 from diagrams.states.model import Label, Line, LineRole, Node, StateDiagram
@@ -65,6 +65,11 @@ def _role(spec: Spec, role: str, writer: _Writer, depth: int) -> Iterator[str]:
         for caller, state_name, does in runs:
             place = list(caller.states).index(state_name) + 1 if state_name in caller.states else "a"
             yield f"{margin}m{numbers[caller.name]}s{place} --> m{numbers[machine.name]} : {does}"
+
+
+def mermaid(text: str) -> str:
+    """Return a text that Mermaid shows in a state diagram: until version 11.13 a colon in it ends the text."""
+    return escaped(text).replace(":", "#58;")
 
 
 class _Writer:

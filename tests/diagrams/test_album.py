@@ -91,8 +91,7 @@ def test_mermaid_itself_takes_every_drawing(name: str, mermaid: Mermaid) -> None
     for drawing in album_of(name):
         text = drawing.text("mmd")
         assert text is not None
-        for diagram in re.split(r"\n(?=sequenceDiagram)", text):
-            assert mermaid.fault(diagram) == "", drawing.stem
+        assert mermaid.fault(text) == "", drawing.stem
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=lambda name: ascii(name[:20]))
@@ -107,11 +106,23 @@ def test_mermaid_and_plantuml_take_hostile_names_as_text(name: str, mermaid: Mer
             assert len(text.splitlines()) == len(expected.splitlines())
         # Mermaid takes its time: one drawing of each kind, and no name longer than it ever shows.
         if len(name) < 100 and drawing.machine in ("", "main"):
-            for diagram in re.split(r"\n(?=sequenceDiagram)", text):
-                assert mermaid.fault(diagram) == "", text
+            assert mermaid.fault(text) == "", text
         source = drawing.text("puml")
         assert source is not None
         assert plantuml_fault(source) == ""
+
+
+@pytest.mark.parametrize("name", by_default(shipped(), THREE_SPECS))
+def test_what_older_versions_of_mermaid_refuse_is_not_written(name: str) -> None:
+    for drawing in album_of(name):
+        text = drawing.text("mmd")
+        assert text is not None
+        first, *lines = text.splitlines()
+        assert text.count(first) == 1, "a file has one diagram"
+        if first.startswith("state"):  # until 11.13 a colon ends the text of a state
+            for line in lines:
+                assert ":" not in line.partition(" : ")[2], (drawing.stem, line)
+                assert " : " in line or ":" not in line, (drawing.stem, line)
 
 
 def test_what_is_no_diagram_is_refused_by_the_tools_that_judge_ours(mermaid: Mermaid) -> None:

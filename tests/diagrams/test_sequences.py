@@ -298,7 +298,7 @@ def test_a_hostile_name_is_drawn_as_text_and_injects_nothing(name: str) -> None:
             tags = {node.tag.removeprefix(SVG) for node in tree.iter()}
             assert tags <= {"svg", "g", "title", "text", "a", "path", "polygon", "polyline", "ellipse"}
             assert scenario_chart(drawing).replace("\n", "").replace("\N{ZERO WIDTH JOINER}", "").isprintable()
-            for text in (*scenario_mermaid(drawing), scenario_plantuml(drawing)):
+            for text in (scenario_mermaid(drawing), scenario_plantuml(drawing)):
                 assert text.isascii()
                 for line in text.splitlines():
                     assert not re.search(
