@@ -73,6 +73,67 @@ async def test_what_came_in_time_is_heard_in_time_though_the_host_stood_still(st
         tasks.cancel_scope.cancel()
 
 
+@pytest.mark.parametrize("first", [False, True], ids=["the last to connect", "the first to connect"])
+async def test_many_dear_messages_at_once_make_nobody_late_who_spoke_with_them(stock: bool, first: bool) -> None:
+    """Eight connections have sent all but the last byte of what takes long to read, and send that together."""
+    many = 8
+    log: list[tuple[str, float]] = []
+    all_here, almost, rung = anyio.Event(), anyio.Event(), anyio.Event()
+    async with anyio.create_task_group() as tasks:
+        clock = make_clock(tasks)
+        made: list[Connection] = []
+        held = 0
+
+        def admit(connection: Connection) -> None:
+            def heard(chunk: bytes) -> None:
+                nonlocal held
+                if chunk == b"[[[[":
+                    held += 1
+                    if held == many:
+                        almost.set()
+                    return
+                log.append((chunk.decode(), clock.stamp()))
+                if chunk == b"]":
+                    burn(2 * LATE_SECONDS)
+
+            made.append(connection)
+            connection.start(heard, lambda why: None, lambda: None)
+            if len(made) == many + 1:
+                all_here.set()
+
+        def ring() -> None:
+            log.append(("ring", clock.now()))
+            rung.set()
+
+        listener = await listen("127.0.0.1", 0, tasks, stock=stock)
+        await listener.serve(admit)
+        sockets = [socket.create_connection(("127.0.0.1", listener.port)) for _ in range(many + 1)]
+        honest = sockets.pop(0 if first else -1)
+        try:
+            with anyio.fail_after(20):
+                await all_here.wait()
+                for other in sockets:
+                    other.send(b"[[[[")
+                await almost.wait()
+            due = clock.now() + LATE_SECONDS
+            clock.alarm(ring).set(due)
+            for other in sockets:
+                other.send(b"]")
+            honest.send(b"honest")
+            with anyio.fail_after(20):
+                await rung.wait()
+            assert sorted(what for what, _ in log) == ["]"] * many + ["honest", "ring"]
+            assert log[-1][0] == "ring", "no clock rings before all that had come is read"
+            assert dict(log)["honest"] <= due, "it had come in time, however long the others held the loop"
+        finally:
+            for one in (honest, *sockets):
+                one.close()
+            for connection in made:
+                connection.abort()
+        await listener.close()
+        tasks.cancel_scope.cancel()
+
+
 async def test_an_alarm_rings_though_the_host_stands_still_again_and_again() -> None:
     rung = anyio.Event()
     async with anyio.create_task_group() as tasks:
