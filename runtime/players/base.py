@@ -20,8 +20,8 @@ class UnknownPlayerError(Exception):
 class DecisionError(Exception):
     """A player could not answer a question: it raised, ended, or has no answer for it. The text says which.
 
-    ``kind`` is that in a word: crash, exit, malformed, flood, left, or no answer. ``said`` has the last lines of what a
-    program wrote to standard error.
+    ``kind`` is that in a word: crash, exit, malformed, flood, memory, processes, left, or no answer. ``said`` has the
+    last lines of what a program wrote to standard error.
     """
 
     def __init__(self, text: str, kind: str = "no answer", said: tuple[str, ...] = ()) -> None:

@@ -44,6 +44,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from machines.values import plain
 from runtime.players.base import Arguments, DecisionError, UnknownPlayerError
 from runtime.players.descendants import MARK, WARDEN, kill_group, kill_marked
+from runtime.players.program_limits import UNLIMITED, Allowance, ProgramLimits
 from runtime.players.program_output import ProgramOutput
 from runtime.players.program_start import unread_bytes
 from runtime.stopping import at_forced_end
@@ -53,6 +54,7 @@ log = logging.getLogger("accord.players")
 LINE_BYTES_MAX = 1 << 20  # As large as a message may be by default.
 LINES_WAITING_MAX = 1000  # Lines a program has not read yet; a whole game of the shipped protocols has under 200.
 STDERR_BYTES_MAX = 64 << 10  # Of a program's complaints, what is passed to the log.
+THROWN_AWAY_TOLD_MAX = 20  # Lines of a program that are no answer and are told one by one in the log.
 COMPLAINTS_SHOWN = 3  # Lines of standard error in the reason why an answer is none; of a crash, the last one.
 COMPLAINTS_SEARCHED = 20  # Of a crash, the last lines in which the one with the error is looked for.
 _ERROR_LINE = re.compile(r"(?:Exception in thread .*|(?:[\w.]*\.)?\w*(?:Error|Exception)\b.*)$")
@@ -66,12 +68,20 @@ class SubprocessPlayer:
     """A running program; see the module for what is said.
 
     ``complaint`` is the end of its standard error so far, ``complained`` is set when there will be no more; ``reads``
-    tells whether its input is open.
+    tells whether its input is open, ``allowance`` whether it took more than it may.
     """
 
-    def __init__(self, process: Process, words: list[str], name: str, lines: MemoryObjectSendStream[bytes]) -> None:
+    def __init__(
+        self,
+        process: Process,
+        words: list[str],
+        name: str,
+        lines: MemoryObjectSendStream[bytes],
+        allowance: Allowance,
+    ) -> None:
         assert process.stdout is not None, "the program was started without pipes"
-        self.output = ProgramOutput(process.stdout, LINE_BYTES_MAX)
+        self.allowance = allowance
+        self.output = ProgramOutput(process.stdout, LINE_BYTES_MAX, allowance.wrote)
         self._process = process
         self._called = os.path.basename(words[0])
         self._lines = lines
@@ -79,6 +89,7 @@ class SubprocessPlayer:
         self._open: set[int] = set()  # the numbers of cancelled questions whose lines have not come
         self._ready: bool | None = None  # what it says of itself
         self._overflowed = False
+        self._thrown_away = 0
         self.reads = True
         self.complaint = b""
         self.complained = anyio.Event()
@@ -90,8 +101,10 @@ class SubprocessPlayer:
         """Put the question to the program and return its answer; see `runtime.players.base.Player.decide`.
 
         Raises:
-            DecisionError: the program has ended, its line is too long or no JSON, or it does not read its input.
+            DecisionError: the program has ended, its line is too long or no JSON, it does not read its input, or it
+                took more than it may.
         """
+        self.allowance.check()
         clogged = self._lines.statistics().current_buffer_used >= LINES_WAITING_MAX
         await self._throw_away()
         self._number += 1
@@ -152,7 +165,11 @@ class SubprocessPlayer:
             log.warning("%s: %d bytes without a line end came before it was asked: no answer", self._called, count)
 
     def _warn_of(self, line: bytes, when: str) -> None:
-        log.warning("%s: a line that came %s is no answer, and thrown away: %s", self._called, when, _shown(line))
+        self._thrown_away += 1
+        if self._thrown_away <= THROWN_AWAY_TOLD_MAX:
+            log.warning("%s: a line that came %s is no answer, and thrown away: %s", self._called, when, _shown(line))
+        if self._thrown_away == THROWN_AWAY_TOLD_MAX:
+            log.warning("%s: further such lines are thrown away without a word", self._called)
 
     def _says_ready(self, value: object) -> bool:
         """Take note of what a program says of its start, before the first question and as long as it says `not yet`."""
@@ -180,6 +197,7 @@ class SubprocessPlayer:
         """
         while True:
             line = await self.output.next_line()
+            self.allowance.check()
             if line is None:
                 if self.output.too_long:
                     raise DecisionError(f"{self._called} wrote a line of more than {LINE_BYTES_MAX} bytes", "flood")
@@ -239,6 +257,7 @@ class SubprocessPlayer:
             )
             # Its output ends before the last of its complaints is read; a child may hold them open for longer.
             await self.complained.wait()
+        self.allowance.check()
         if self.output.partial:
             why += f" after {len(self.output.partial)} bytes without a line end"
         return DecisionError(why + self._last_words(1), kind, self.last_lines())
@@ -308,35 +327,30 @@ def program_words(command: str) -> list[str]:
 
 
 @asynccontextmanager
-async def open_program(command: str, name: str, folder: Path | None = None) -> AsyncIterator[SubprocessPlayer]:
+async def open_program(
+    command: str, name: str, folder: Path | None = None, limits: ProgramLimits = UNLIMITED
+) -> AsyncIterator[SubprocessPlayer]:
     """Start a program as a player called ``name``, in ``folder``; its process group is killed when the block is left.
+
+    So it is when the program takes more than ``limits`` let it.
 
     Raises:
         UnknownPlayerError: the command cannot be started.
     """
     words = program_words(command)
     environment = WARDEN.environment()
-    try:
-        process = await anyio.open_process(
-            words,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment,
-            start_new_session=True,
-            cwd=folder,
-        )
-    except OSError as error:
-        raise UnknownPlayerError(f"exec:{command}: {error.strerror or error}") from error
+    process = await _start(command, words, environment, folder)
     WARDEN.started(process.pid)
     to_program, lines = anyio.create_memory_object_stream[bytes](LINES_WAITING_MAX)
-    program = SubprocessPlayer(process, words, name, to_program)
+    allowance = Allowance(limits, partial(end_group, process, environment[MARK]))
+    program = SubprocessPlayer(process, words, name, to_program, allowance)
     failed: Exception | None = None
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_write, process, lines, program)
             tasks.start_soon(program.output.read)
             tasks.start_soon(_pass_on, process, os.path.basename(words[0]), program)
+            tasks.start_soon(allowance.watch, process.pid, environment[MARK])
             try:
                 with at_forced_end(partial(end_group, process, environment[MARK])):
                     yield program
@@ -356,6 +370,14 @@ async def open_program(command: str, name: str, folder: Path | None = None) -> A
             await process.aclose()
     if failed is not None:
         raise failed
+
+
+async def _start(command: str, words: list[str], environment: dict[str, str], folder: Path | None) -> Process:
+    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    try:
+        return await anyio.open_process(words, **pipes, env=environment, start_new_session=True, cwd=folder)
+    except OSError as error:
+        raise UnknownPlayerError(f"exec:{command}: {error.strerror or error}") from error
 
 
 async def _write(process: Process, lines: MemoryObjectReceiveStream[bytes], program: SubprocessPlayer) -> None:
@@ -380,6 +402,7 @@ async def _pass_on(process: Process, called: str, program: SubprocessPlayer) -> 
     line = b""
     try:
         async for chunk in process.stderr:
+            program.allowance.wrote(len(chunk))
             program.complaint = (program.complaint + chunk)[-COMPLAINT_BYTES_MAX:]
             room = STDERR_BYTES_MAX - passed
             passed += len(chunk)

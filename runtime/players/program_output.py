@@ -7,6 +7,7 @@ a question was asked.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Final
 
 import anyio
@@ -21,11 +22,13 @@ class ProgramOutput:
 
     ``partial`` has the bytes of a line whose end has not come, ``ended`` tells whether there will be no more.
     ``discarded`` is how much of a line had come that was thrown away when it was last looked for one; 0 if none.
+    ``wrote`` is told of how many bytes have come.
     """
 
-    def __init__(self, stdout: ByteReceiveStream, bytes_max: int) -> None:
+    def __init__(self, stdout: ByteReceiveStream, bytes_max: int, wrote: Callable[[int], None]) -> None:
         self._stdout = stdout
         self._bytes_max = bytes_max
+        self._wrote = wrote
         self._lines: deque[bytes] = deque()
         self._held = 0  # bytes in lines
         self._discards = False  # the line that is coming began before the question it would be an answer to
@@ -42,7 +45,9 @@ class ProgramOutput:
                 while self._held + len(self.partial) > self._bytes_max:
                     self._taken = anyio.Event()
                     await self._taken.wait()
-                self._cut(await self._stdout.receive(CHUNK_BYTES))
+                chunk = await self._stdout.receive(CHUNK_BYTES)
+                self._wrote(len(chunk))
+                self._cut(chunk)
                 self._change()
         except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
             self.ended = True

@@ -47,10 +47,11 @@ def unread_bytes(stdin: object) -> int | None:
 async def started(player: object) -> None:
     """Wait until a player can be asked: its program reads its input, or says that it is ready, or has ended.
 
-    At once for all players that are no programs, and for a program after START_SECONDS.
+    At once for all players that are no programs, and for a program after START_SECONDS, or what its limits say.
     """
     if not hasattr(player, "has_started"):
         return
-    with anyio.move_on_after(START_SECONDS):
+    seconds: float | None = player.allowance.limits.start_seconds if hasattr(player, "allowance") else None
+    with anyio.move_on_after(START_SECONDS if seconds is None else seconds):
         while not await player.has_started():
             await anyio.sleep(LOOK_SECONDS)

@@ -24,6 +24,7 @@ from runtime.players.companions import companions
 from runtime.players.example import ExamplePlayer
 from runtime.players.faulty import MISDEEDS, FaultyPlayer, MalformedPlayer, SilentPlayer
 from runtime.players.program import open_program, program_words
+from runtime.players.program_limits import UNLIMITED, ProgramLimits
 from runtime.players.random import RandomPlayer
 from runtime.players.strategy import Strategy, StrategyPlayer, error_text
 from runtime.players.terminal import Terminal, TerminalPlayer, own_terminal
@@ -59,17 +60,25 @@ def default_kind(spec: Spec) -> str:
 
 @asynccontextmanager
 async def open_player(
-    kind: str, *, spec: Spec, name: str, seed: int, terminal: Terminal | None = None, folder: Path | None = None
+    kind: str,
+    *,
+    spec: Spec,
+    name: str,
+    seed: int,
+    terminal: Terminal | None = None,
+    folder: Path | None = None,
+    limits: ProgramLimits = UNLIMITED,
 ) -> AsyncIterator[Player]:
     """Make a player of a kind; what it holds (a program, its last news) is seen to when the block is left.
 
-    ``terminal`` is where a ``human`` is asked; the process's own if None. ``folder`` is where a program runs.
+    ``terminal`` is where a ``human`` is asked; the process's own if None. ``folder`` is where a program runs,
+    and ``limits`` what it may take.
 
     Raises:
         UnknownPlayerError: there is no such kind, class or program, or it cannot be made.
     """
     if kind.startswith("exec:"):
-        async with open_program(kind.removeprefix("exec:"), name, folder) as program:
+        async with open_program(kind.removeprefix("exec:"), name, folder, limits) as program:
             yield program
         return
     if kind == "human":

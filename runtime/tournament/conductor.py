@@ -147,6 +147,7 @@ class Conductor:
             seats=seats_of_match(match.seats, self._kinds, seed),
             seed=seed,
             seconds=self.event.match_seconds,
+            programs=self.event.programs,
             folder=self.arena.files / match.id / run,
             accord=self.arena.accord,
             mark=f"{self._mark}/{run}",

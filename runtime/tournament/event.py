@@ -12,6 +12,7 @@ players:                                   # in order of seeding
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,7 @@ from machines.parser.settings import parse_duration
 from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode, parse_yaml
 from machines.problems import Place, Problems, near
 from rules.schedules.standings import TIES
+from runtime.players.program_limits import ProgramLimits
 
 EVENT_KEYS: Final = (
     *("event", "spec", "settings", "rules", "seed", "format", "games", "at_once", "limits", "out_after"),
@@ -28,7 +30,7 @@ EVENT_KEYS: Final = (
 )
 FORMATS: Final = ("round-robin", "gauntlet", "knockout", "swiss", "groups")
 PLAYER_KEYS: Final = ("command", "folder", "kind")
-LIMIT_KEYS: Final = ("match", "tries")
+LIMIT_KEYS: Final = ("match", "tries", "start", "memory", "processes", "output")
 EVENT_BYTES_MAX: Final = 1 << 20
 PLAYERS_MAX: Final = 1000
 ROUNDS_MAX: Final = 1000
@@ -36,6 +38,12 @@ GAMES_MAX: Final = 100
 AT_ONCE_MAX: Final = 64
 MATCH_SECONDS: Final = 300.0
 TRIES: Final = 3
+START_SECONDS: Final = 10.0  # of a program, until its first question is asked
+MEMORY_MIB: Final = 1024  # of a program and all that it starts
+PROCESSES: Final = 64
+OUTPUT_MIB: Final = 16  # of a program in a match
+SIZE_MIB_MAX: Final = 1 << 20
+_SIZE: Final = re.compile(r"([0-9]{1,9}) ?(MiB|GiB)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +85,7 @@ class Event:
     games: int
     at_once: int | None
     match_seconds: float
+    programs: ProgramLimits
     tries: int
     out_after: int | None
     points: tuple[float, ...] | None
@@ -181,7 +190,8 @@ class _EventReader:
             format=format_,
             games=self.number(node.get("games"), "games", 1, GAMES_MAX) or 1,
             at_once=self.number(node.get("at_once"), "at_once", 1, AT_ONCE_MAX),
-            match_seconds=self.duration(limits.get("match"), MATCH_SECONDS),
+            match_seconds=self.duration(limits.get("match"), "match", MATCH_SECONDS, "5 min"),
+            programs=self.programs(limits),
             tries=self.number(limits.get("tries"), "tries", 1, 100) or TRIES,
             out_after=self.number(node.get("out_after"), "out_after", 1, 1_000_000),
             points=self.points(node.get("points")),
@@ -336,13 +346,32 @@ class _EventReader:
         self.fault(node.place, f"{what!r} is a whole number of {least} to {most}, not {text!r}")
         return None
 
-    def duration(self, node: Node | None, otherwise: float) -> float:
-        text = self.words(node, "match")
+    def programs(self, limits: MapNode) -> ProgramLimits:
+        return ProgramLimits(
+            start_seconds=self.duration(limits.get("start"), "start", START_SECONDS, "10 s"),
+            memory_bytes=self.mebibytes(limits.get("memory"), "memory", MEMORY_MIB) << 20,
+            processes=self.number(limits.get("processes"), "processes", 1, 1_000_000) or PROCESSES,
+            output_bytes=self.mebibytes(limits.get("output"), "output", OUTPUT_MIB) << 20,
+        )
+
+    def mebibytes(self, node: Node | None, what: str, otherwise: int) -> int:
+        text = self.words(node, what)
+        if node is None or text is None:
+            return otherwise
+        size = _SIZE.fullmatch(text)
+        count = int(size[1]) * (1024 if size[2] == "GiB" else 1) if size is not None else 0
+        if 1 <= count <= SIZE_MIB_MAX:
+            return count
+        self.fault(node.place, f"{text!r} is no {what} of a program", f"like {otherwise} MiB, 2 GiB")
+        return otherwise
+
+    def duration(self, node: Node | None, what: str, otherwise: float, example: str) -> float:
+        text = self.words(node, what)
         if node is None or text is None:
             return otherwise
         seconds = parse_duration(text)
         if seconds is None or not 0 < seconds <= 86400 * 7:
-            self.fault(node.place, f"{text!r} is no time for a match", "like 5 min")
+            self.fault(node.place, f"{text!r} is no time for {what!r}", f"like {example}")
             return otherwise
         return seconds
 

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
@@ -26,6 +27,7 @@ from runtime.journal import FORMAT, Head, open_journal
 from runtime.losses import Loss, violation_text
 from runtime.players.base import UnknownPlayerError
 from runtime.players.descendants import WARDEN
+from runtime.players.program_limits import ProgramLimits
 from runtime.players.registry import open_player
 from runtime.players.seeds import derived_seed
 from runtime.sessions.game_result import GameResult, Participant
@@ -42,7 +44,10 @@ WORDS_LINES: Final = 5  # of a program's standard error, kept with its fault
 
 @dataclass(frozen=True, slots=True)
 class MatchTask:
-    """What a process is to play. ``seats`` are in the order in which they sit down; ``folder`` takes the journal."""
+    """What a process is to play. ``seats`` are in the order in which they sit down; ``folder`` takes the journal.
+
+    ``seconds`` is how long it may take, ``programs`` what each program in it may take.
+    """
 
     spec: str
     spec_hash: str
@@ -53,6 +58,7 @@ class MatchTask:
     seats: tuple[Participant, ...]
     seed: int
     seconds: float
+    programs: ProgramLimits
     folder: Path
     accord: str
     mark: str
@@ -127,6 +133,7 @@ def report_of(task: MatchTask) -> MatchReport:
         rules=list(task.rules),
     )
     absent: dict[str, str] = {}
+    make_player = partial(open_player, limits=task.programs)
 
     async def game() -> GameResult | None:
         seats = task.seats
@@ -134,7 +141,7 @@ def report_of(task: MatchTask) -> MatchReport:
             try:
                 with anyio.move_on_after(task.seconds), closing(_new_journal(task.folder, head)) as journal:
                     roles: dict[str, Any] = {"server": task.server, "client": task.client, "seed": task.seed}
-                    return await play(spec, rules, seats, journal=journal, **roles)
+                    return await play(spec, rules, seats, journal=journal, make_player=make_player, **roles)
                 return None
             except UnknownPlayerError:
                 absent.update([found async for found in _cannot_start(spec, seats)])

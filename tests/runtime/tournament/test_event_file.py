@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from runtime.players.program_limits import ProgramLimits
 from runtime.tournament.event import EventError, read_event_text
 
 GOOD = """event: spring cup
@@ -15,7 +16,7 @@ seed: 7
 format: {groups: 3..5, rounds: 6}
 games: 2
 at_once: 2
-limits: {match: 5 min, tries: 2}
+limits: {match: 5 min, tries: 2, start: 3 s, memory: 2 GiB, processes: 9, output: 1 MiB}
 out_after: 3
 points: [3, 2, 1]
 ties: [head-to-head, buchholz, sonneborn-berger]
@@ -25,6 +26,7 @@ players:
   bob: {kind: strong}
   cyd: {kind: second}
 """
+TWO = "spec: tsuro\nplayers: {a: {kind: x}, b: {kind: x}}\n"
 
 
 def test_every_key_of_an_event_is_read(tmp_path: Path) -> None:
@@ -33,6 +35,7 @@ def test_every_key_of_an_event_is_read(tmp_path: Path) -> None:
     assert (event.name, event.spec, event.seed, event.games, event.at_once) == ("spring cup", "tsuro", 7, 2, 2)
     assert (event.format.kind, event.format.low, event.format.high, event.format.rounds) == ("groups", 3, 5, 6)
     assert (event.match_seconds, event.tries, event.out_after, event.points) == (300.0, 2, 3, (3.0, 2.0, 1.0))
+    assert event.programs == ProgramLimits(3.0, 2 << 30, 9, 1 << 20)
     assert [(player.name, player.kind) for player in event.players] == [
         ("ann", "exec:python3 bot.py"), ("bob", "strong"), ("cyd", "second"),
     ]  # fmt: skip
@@ -74,6 +77,9 @@ def test_all_problems_come_in_one_pass_in_the_order_of_the_file(tmp_path: Path) 
         ("spec: tsuro\nplayers: {a: {kind: x}, b: {kind: x}}\nformat: {gauntlet: [c]}\n", "there is no player 'c'"),
         ("spec: tsuro\nplayers: {a: {kind: x}, a: {kind: x}}\n", "stands twice"),
         ("spec: tsuro\nplayers: {a: {kind: x}, b: {kind: x}}\nformat: swiss\n", "swiss says more than its name"),
+        (f"{TWO}limits: {{memory: 512}}\n", "'512' is no memory of a program .like 1024 MiB, 2 GiB"),
+        (f"{TWO}limits: {{output: 0 MiB}}\n", "'0 MiB' is no output of a program"),
+        (f"{TWO}limits: {{start: soon}}\n", "'soon' is no time for 'start' .like 10 s"),
         ("spec: [\n", "cup.yaml:"),
     ],
 )
