@@ -140,7 +140,9 @@ class ParseContext:
     # -- expressions -------------------------------------------------------------------------------------------------
 
     def expression(self, node: Node, what: str) -> Expression:
-        """Return the expression that a scalar is; a Constant null stands in for one that cannot be read."""
+        """Return the expression that a scalar or list is; a Constant null stands in for one that cannot be read."""
+        if isinstance(node, ListNode):
+            return Sequence(tuple(self.expression(item, "an element") for item in node.items), node.place)
         text = self.text(node, what)
         place = inside(node)
         found = parse(text, place, self.problems) if text is not None else None

@@ -12,7 +12,7 @@ expressions, see `machines.expressions.parser`; rules that are not allowed have 
     A106  an unknown setting                            A125  stay or again where nothing waits
     A107  an unknown role                               A126  stay under a clock that has run out
     A109  a file that is too large                      A127  branches that may run out where they may not
-    A110  a call that YAML cuts at its comma            A128  a field bound that is not a peer's being seated
+    A110  an expression that YAML cuts at its comma     A128  a field bound that is not a peer's being seated
     A111  an unknown key                                A129  a setting whose value can not be read
     A112  another form is wanted: mapping, list, word   A130  a value that wire does not take
     A113  something is missing                          A131  a limit that is no number, rate or setting of either

@@ -8,7 +8,9 @@ them, because 430 bytes of aliases can stand for 10^9 nodes.
     A101  an anchor, alias, tag, merge key, directive or second document
     A102  a key that its mapping already has
     A109  too large: bytes, nesting or nodes
-    A110  a call in braces or brackets that YAML has cut at its comma; the tree is built as it was meant
+    A110  an expression in braces that YAML cuts at its comma, with something behind it that could be a key
+
+An expression in braces is read as it stands wherever nothing else can be meant: `machines.parser.flow_style`.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import Protocol
 
 import yaml
 
+from machines.parser.flow_style import masked, unmasked
 from machines.problems import Place, Problems
 
 BYTES_MAX = 1 << 20  # 1 MiB; the longest shipped spec has 10 KiB.
@@ -70,21 +73,22 @@ def parse_yaml(text: str, file: str, problems: Problems) -> Node | None:
     if len(text) > BYTES_MAX or len(text.encode("utf-8", "surrogatepass")) > BYTES_MAX:
         problems.add(Place(file, 1, 1), "A109", f"the file is longer than {BYTES_MAX} bytes")
         return None
-    if _FAST is not None and not _READ_APART.search(text):
-        tree = _faultless(text, file, _FAST)  # type: ignore[arg-type] # a class can be hashed
-        if tree is not None:
-            return tree
+    tree = _faultless(text, file, _FAST) if _FAST is not None else None  # type: ignore[arg-type] # it has a hash
     # What is wrong is told by one parser, the same where there is no other.
-    return _Composer(text, file, problems, yaml.SafeLoader).tree()
+    return _Composer(text, masked(text), file, problems, yaml.SafeLoader).tree() if tree is None else tree
 
 
 @lru_cache(maxsize=KEPT_MAX)
 def _faultless(text: str, file: str, loader: type[yaml.SafeLoader]) -> Node | None:
     """Return the tree of a text without faults, else None. It is kept: variants of a spec lie over the same files."""
-    found = Problems()
-    composer = _Composer(text, file, found, loader)
-    tree = composer.tree()
-    return None if found or composer.empty_in_braces else tree
+    for meant in (text, masked(text)):
+        if not _READ_APART.search(meant):
+            found = Problems()
+            composer = _Composer(text, meant, file, found, loader)
+            tree = composer.tree()
+            if tree is not None and not found and not composer.empty_in_braces:
+                return tree
+    return None
 
 
 # Some ten times as fast; PyYAML is not built with libyaml everywhere.
@@ -125,8 +129,9 @@ class _Open:
 class _Composer:
     """Turns the parser's events into nodes, with a stack of its own: no depth of the text is a depth of Python."""
 
-    def __init__(self, text: str, file: str, problems: Problems, loader: type[yaml.SafeLoader]) -> None:
+    def __init__(self, text: str, meant: str, file: str, problems: Problems, loader: type[yaml.SafeLoader]) -> None:
         self.text = text
+        self.meant = meant  # the same, with the marks of expressions masked
         self.file = file
         self.loader = loader
         self.problems = problems
@@ -138,7 +143,7 @@ class _Composer:
     def tree(self) -> Node | None:
         loader: yaml.SafeLoader | None = None
         try:
-            loader = self.loader(self.text)
+            loader = self.loader(self.meant)
             nodes = documents = 0
             while loader.check_event():
                 event: yaml.Event = loader.get_event()  # type: ignore[no-untyped-call]  # PyYAML has no types
@@ -188,7 +193,7 @@ class _Composer:
             case yaml.ScalarEvent():
                 self._refuse_extras(event)
                 place = self._place(_begin(event))
-                value = event.value
+                value = unmasked(event.value) if self.meant is not self.text and not event.style else event.value
                 if any("\ud800" <= character <= "\udfff" for character in value):
                     self.problems.add(place, "A100", "half a character (a lone surrogate) in a text")
                     value = value.encode("utf-8", "replace").decode()
@@ -220,7 +225,7 @@ class _Composer:
         while index < len(pieces):
             key, value = pieces[index], pieces[index + 1]
             index += 2
-            if done.braces and _is_open(value.plain):
+            if done.braces and value.plain is not None and _OPENING.search(value.plain) and _is_open(value.plain):
                 index, value = self._mend_value(pieces, index, key, value)
             if key.node is None or value.node is None:
                 continue
@@ -237,47 +242,24 @@ class _Composer:
         return MapNode(tuple(pairs.values()), done.place)
 
     def _list(self, done: _Open) -> ListNode:
-        pieces = done.pieces
-        items: list[Node] = []
-        index = 0
-        while index < len(pieces):
-            piece = pieces[index]
-            index += 1
-            # A lone apostrophe is common in a list of words, so only a bracket right behind a word is a cut call.
-            if done.braces and piece.plain is not None and _CALL.search(piece.plain) and _is_open(piece.plain):
-                index, piece = self._mend_item(pieces, index, piece)
-            if piece.node is not None:
-                items.append(piece.node)
-        return ListNode(tuple(items), done.place)
+        return ListNode(tuple(piece.node for piece in done.pieces if piece.node is not None), done.place)
 
-    # -- calls cut at a comma ----------------------------------------------------------------------------------------
+    # -- expressions cut at a comma -----------------------------------------------------------------------------------
 
     def _mend_value(self, pieces: list[_Piece], index: int, key: _Piece, value: _Piece) -> tuple[int, _Piece]:
-        """Put together what YAML cut into a value and keys without values: ``{return: f(a, b)}``."""
+        """Put together what YAML cut into a value and further keys: ``{if: x == 'a, b: c'}``."""
         end = index
         brackets = _Brackets()
         at = value.start
-        while end < len(pieces) and pieces[end].plain is not None and pieces[end + 1].plain == "":
-            if not self._may_reread(at, pieces[end].end):
+        while end < len(pieces) and pieces[end].plain is not None and pieces[end + 1].plain is not None:
+            if not self._may_reread(at, pieces[end + 1].end):
                 break
             end += 2
-            brackets.read(self.text, at, at := pieces[end - 2].end)
+            brackets.read(self.text, at, at := max(pieces[end - 2].end, pieces[end - 1].end))
             if not brackets.are_open:
                 name = key.node.text if isinstance(key.node, ScalarNode) else "..."
-                return end, self._mended(value, self.text[value.start : at], at, f"{name}: ")
+                return end, self._mended(value, name, pieces[index], at)
         return index, value
-
-    def _mend_item(self, pieces: list[_Piece], index: int, item: _Piece) -> tuple[int, _Piece]:
-        """Put together what YAML cut into items: ``[f(a, b)]``."""
-        brackets = _Brackets()
-        at = item.start
-        for end in range(index, len(pieces)):
-            if pieces[end].plain is None or not self._may_reread(at, pieces[end].end):
-                break
-            brackets.read(self.text, at, at := pieces[end].end)
-            if not brackets.are_open:
-                return end + 1, self._mended(item, self.text[item.start : at], at, "- ")
-        return index, item
 
     def _may_reread(self, start: int, end: int) -> bool:
         """Whether a stretch may be looked at once more. Calls that never end would else take the square of the file.
@@ -287,14 +269,15 @@ class _Composer:
         self.reread += end - start
         return self.reread <= MENDED_LETTERS_MAX
 
-    def _mended(self, cut: _Piece, whole: str, end: int, before: str) -> _Piece:
+    def _mended(self, cut: _Piece, name: str, key: _Piece, end: int) -> _Piece:
         assert isinstance(cut.node, ScalarNode), "only a scalar is cut at a comma"
-        whole = " ".join(filter(None, map(str.strip, whole.split("\n"))))
+        whole = " ".join(filter(None, map(str.strip, self.text[cut.start : end].split("\n"))))
+        quoted = f'"{whole}"' if not set(whole) & set('"\\') else f"'{whole.replace(chr(39), chr(39) * 2)}'"
         self.problems.add(
             cut.node.place,
             "A110",
-            "YAML cuts this at its comma, because it stands in braces or brackets",
-            f"write it on a line of its own, in block style: {before}{whole}",
+            f"YAML ends this at its comma, and takes {key.plain!r} for a key",
+            f"quotes round it keep it whole: {name}: {quoted}",
         )
         return _Piece(ScalarNode(whole, True, cut.node.place), cut.start, end)
 
@@ -362,7 +345,7 @@ def _end(event: yaml.Event) -> _Mark:
     return event.end_mark
 
 
-_CALL = re.compile(r"\w\(")
+_OPENING = re.compile(r"\w\(|(?<!\w)'")  # a call, or a text
 
 _TOKEN = re.compile(r"['()\[\]{}]")
 
@@ -380,6 +363,8 @@ class _Brackets:
         for match in _TOKEN.finditer(text, start, end):
             token = match.group()
             if token == "'":
+                if not self.in_text and match.start() > start and re.match(r"\w", text[match.start() - 1]):
+                    continue  # an apostrophe
                 self.in_text = not self.in_text  # two in a text are a quote in it: out and in again
             elif not self.in_text:
                 self.depth += 1 if token in "([{" else -1
@@ -389,10 +374,10 @@ class _Brackets:
         return self.in_text or self.depth > 0
 
 
-def _is_open(text: str | None) -> bool:
+def _is_open(text: str) -> bool:
     """Whether an expression ends inside brackets or inside a text that it opened."""
     brackets = _Brackets()
-    brackets.read(text or "", 0, len(text or ""))
+    brackets.read(text, 0, len(text))
     return brackets.are_open
 
 

@@ -12,7 +12,6 @@ import pytest
 from machines.checks import check
 from machines.checks.ambiguity import AmbiguityTable
 from machines.loader import SpecNotFound, load, load_text
-from machines.parser.yaml_nodes import ListNode, ScalarNode, parse_yaml
 from machines.problems import NEAR_LETTERS_MAX, NEAR_WORDS_MAX, TOLD_MAX, Place, Problem, Problems, SpecError, near
 
 SECONDS = 8.0  # of CPU, on a slow machine; before they were bounded most of these took more than a minute
@@ -171,16 +170,6 @@ def test_pairs_that_nobody_compared_are_a_problem() -> None:
 def test_few_messages_are_all_compared() -> None:
     assert "A339" not in {problem.code for problem in told(received([f"[$b int, m{n}]" for n in range(300)]))}
     assert "A339" not in {problem.code for problem in told(received([f"[m{n}, $b int]" for n in range(1800)]))}
-
-
-def test_a_call_that_was_cut_is_still_put_together() -> None:
-    problems = Problems()
-    root = parse_yaml("[f(a, b + 'it''s (', c), d, g(x,\n   y)]", "f", problems)
-
-    assert isinstance(root, ListNode)
-    texts = [item.text for item in root.items if isinstance(item, ScalarNode)]
-    assert texts == ["f(a, b + 'it''s (', c)", "d", "g(x, y)"]
-    assert [problem.code for problem in problems] == ["A110", "A110"]
 
 
 def test_a_long_word_and_a_word_far_down_the_list_have_no_near_one() -> None:

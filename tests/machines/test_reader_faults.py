@@ -24,8 +24,8 @@ FAULTS = [
     ("A106", "limit: often", "limit: ^oftn"),
     ("A107", "connects: {client: server}", "connects: {client: ^serber}"),
     ("A107", "  client:\n    HELLO", "  ^cleint:\n    HELLO"),
-    ("A110", "let: {sum: x + y}", "let: {sum: ^f(x, y)}"),
-    ("A110", "BYE: {send: BYE, then: last}", "BYE: {send: ^NUMBERS(1, 2), then: last}"),
+    ("A110", "let: {sum: x + y}", "let: {sum: ^x + len('a, b: c')}"),
+    ("A118", "BYE: {send: BYE, then: last}", "BYE: {send: ^NUMBERS(1, 2, 3), then: last}"),
     ("A111", "title: Two", "^titel: Two"),
     ("A111", "wire: {framing: lines}", "wire: {^framng: lines}"),
     ("A111", "        ask: next", "        ^wait: 3 s\n        ask: next"),
@@ -186,7 +186,7 @@ roles:
         await: peer
         within: reply
         receive:
-          HELLO: {return: f(a, b)}
+          HELLO: {return: len('a, b: c')}
           WELCOME: {return: null}
     serve(guest):
       ready:

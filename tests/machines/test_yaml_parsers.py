@@ -1,5 +1,6 @@
 """libyaml reads a spec where PyYAML has it: the tree is what PyYAML's own parser makes of it, place for place."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -33,7 +34,7 @@ def read_by(parser: object, text: str, monkeypatch: pytest.MonkeyPatch) -> tuple
     return tree, [str(problem) for problem in problems]
 
 
-def edited(random: Random, text: str) -> Iterator[str]:
+def edited(random: Random, text: str, pieces: tuple[str, ...] = PIECES) -> Iterator[str]:
     """Pieces of the text with a few random edits."""
     for length in (40, 200, 1000, len(text)):
         start = random.randrange(max(1, len(text) - length + 1))
@@ -41,7 +42,7 @@ def edited(random: Random, text: str) -> Iterator[str]:
         for _ in range(random.randint(0, 5)):
             at = random.randint(0, len(letters))
             if random.random() < 0.7:
-                letters[at:at] = random.choice(PIECES)
+                letters[at:at] = random.choice(pieces)
             else:
                 del letters[at : at + random.randint(1, 4)]
         yield "".join(letters)
@@ -61,6 +62,25 @@ def test_texts_with_random_edits_are_read_alike_by_both_parsers(number: int, mon
     for _ in range(10):
         for text in edited(random, random.choice(SPECS).read_text("utf-8")):
             assert read_by(yaml.CSafeLoader, text, monkeypatch) == read_by(None, text, monkeypatch), repr(text)
+
+
+EXPRESSIONS = ("[x]", "'a, b'", "f(a, b)", " 'q", "it's", ": 'x: y'", "[a] + b", " # '", "(a")
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_what_yaml_reads_without_a_fault_keeps_its_meaning(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = Random(number)
+    compared = 0
+    for _ in range(60):
+        for text in edited(random, random.choice(SPECS).read_text("utf-8"), (*PIECES, *EXPRESSIONS)):
+            with monkeypatch.context() as patched:
+                patched.setattr(yaml_nodes, "masked", lambda text: text)
+                tree, problems = read_by(None, text, monkeypatch)
+            # A key without a value, and an item with half a call, are what YAML makes of an expression with a comma.
+            if not problems and not re.search(r"[{,][^:{}]*[,}]|\w\(", text):
+                compared += 1
+                assert read_by(None, text, monkeypatch) == (tree, problems), repr(text)
+    assert compared > 3
 
 
 def test_a_text_without_faults_is_read_by_the_quick_parser(monkeypatch: pytest.MonkeyPatch) -> None:

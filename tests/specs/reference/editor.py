@@ -10,6 +10,8 @@ from typing import Any
 import jsonschema_rs
 import yaml
 
+from machines.parser.flow_style import masked, unmasked
+
 SCHEMA: dict[str, Any] = json.loads((Path(__file__).resolve().parents[3] / "specs" / "spec.schema.json").read_text())
 VALIDATOR = jsonschema_rs.validator_for(SCHEMA)
 
@@ -32,8 +34,19 @@ for _tag, (_regex, _first) in _RESOLVED.items():
 
 
 def seen(text: str, loader: Any = EditorLoader) -> Any:
-    """Return the plain values of a YAML text, scalars typed as an editor does, or as another loader does."""
-    return yaml.load(text, loader)
+    """Return the plain values of a YAML text, scalars typed as an editor does, or as another loader does.
+
+    Expressions are read as the reader of specs has them.
+    """
+    return _whole(yaml.load(masked(text), loader))
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_whole(key): _whole(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return unmasked(value) if isinstance(value, str) else value
 
 
 def marked(text: str, loader: Any = EditorLoader) -> list[str]:
