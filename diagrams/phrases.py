@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from math import isinf
 
 from machines.expressions.unparse import show
-from machines.messages.types import compile_type
+from machines.messages.types import type_text
 from machines.model import (
     Binding,
     Body,
@@ -143,7 +143,7 @@ def body_text(body: Body, spec: Spec) -> str:
     match body:
         case Field():
             default = f" = {_json(body.default)}" if body.optional else ""
-            return f"${body.name} {compile_type(body.type, spec.types).describe()}{default}"
+            return f"${body.name} {type_text(body.type)}{default}"
         case Text(parts):
             return "".join(part if isinstance(part, str) else f"${{{body_text(part, spec)[1:]}}}" for part in parts)
         case BodyList(items):

@@ -26,7 +26,7 @@ from diagrams.phrases import body_text, bound, duration, frame_text, outcome_par
 from diagrams.states.builder import answered_by, callers, limited, starters
 from machines.expressions.unparse import show, walk
 from machines.messages.bodies import compile_message
-from machines.messages.types import compile_type
+from machines.messages.types import compile_type, type_text
 from machines.model import (
     Branch,
     Call,
@@ -151,7 +151,7 @@ def _message(spec: Spec, message: Message) -> MessageRow:
     rows = tuple(
         FieldRow(
             field.name,
-            compile_type(field.type, spec.types).describe(),
+            type_text(field.type),
             text_of(field.default) if field.optional else None,
         )
         for field in message.fields
@@ -257,7 +257,7 @@ def _type(spec: Spec, name: str) -> TypeRow:
         bodies = (message.body, *message.also)
         if any(name in _named(field.type) for body in bodies for field in fields_of(body)):
             used.append(message.name)
-    return TypeRow(name, shape.describe(), example_of(shape.example()), _few(used))
+    return TypeRow(name, type_text(spec.types[name].type), example_of(shape.example()), _few(used))
 
 
 def _named(type_: Type) -> set[str]:

@@ -14,6 +14,7 @@ Not: look-around, back-references, ``\b``, flags, ``\p{...}``, ``^`` and ``$`` b
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Callable
 from functools import lru_cache
@@ -55,6 +56,24 @@ _REFUSED = {
     "(?>": "an atomic group",
     "(?#": "a comment",
 }
+
+
+_OF_LENGTH = re.compile(r"\[\\s\\S\]\{([0-9]+)(?:,([0-9]+))?\}")
+
+
+def of_length(low: int, high: int) -> str:
+    """Return the pattern of all texts with so many characters."""
+    return rf"[\s\S]{{{low}}}" if low == high else rf"[\s\S]{{{low},{high}}}"
+
+
+def lengths(regex: str) -> str | None:
+    """Return how many characters the texts of such a pattern have, None for any other.
+
+    >>> lengths(of_length(1, 20))
+    '1..20'
+    """
+    found = _OF_LENGTH.fullmatch(regex)
+    return None if found is None else found[1] + (f"..{found[2]}" if found[2] else "")
 
 
 class PatternError(ValueError):

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, Union
 import msgspec
 
 from machines.messages.automata import EVERY, Automaton, Builder, Stretches, exactly, several
-from machines.messages.regex import anchored, automaton, escaped, matcher
+from machines.messages.regex import anchored, automaton, escaped, lengths, matcher
 from machines.messages.shapes import NO_MATCH, SAMPLES_MAX, Shape, kind_of
 from machines.values import DEPTH_MAX, Record
 
@@ -197,7 +197,10 @@ class TextShape(Shape):
         self.take = take
 
     def _written(self) -> str:
-        return "string" if self.regex is None else f"text like {self.regex}"
+        if self.regex is None:
+            return "string"
+        counted = lengths(self.regex)
+        return f"text like {self.regex}" if counted is None else f"string {counted}"
 
     def _example(self) -> Any:
         return "text" if self.regex is None else next(self._samples())

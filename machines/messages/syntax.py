@@ -1,7 +1,8 @@
 """How types and message bodies are written in YAML: nodes to `machines.model` types and bodies.
 
     string int number bool null any    [A, B]  [A, ...]  [A, ... 10]  [A, ... 0..6]     {key: A, other: B = default}
-    Name   A | B   Tile | null         {enum: [a, b], loose: true}  {int: 0..9}  {string: REGEX}  {map: [Key, Value]}
+    Name   A | B   Tile | null         int 0..9  string 1..20
+    {enum: [a, b], loose: true}  {int: 0..9}  {string: REGEX}  {map: [Key, Value]}
 
 A mapping with one of the words enum, int, string, map as its only key is one of the last four; a key in quotes is
 always a key. In a body everything is literal but
@@ -18,10 +19,11 @@ from __future__ import annotations
 import math
 import re
 from difflib import get_close_matches
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import msgspec
 
+from machines.messages.inline_types import INTERVAL, NAME, SCALARS, parse_inline_type, parse_interval
 from machines.messages.regex import PatternError, matcher
 from machines.messages.scalars import INT_MAX, INT_MIN, folded
 from machines.model import (
@@ -30,31 +32,24 @@ from machines.model import (
     BodyMap,
     Enumeration,
     Field,
-    Interval,
     Key,
     ListType,
     LiteralBody,
     MapOf,
-    Named,
     ObjectType,
     Pattern,
-    Scalar,
     Text,
     TupleType,
     Type,
-    Union,
 )
 from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from machines.problems import Place, Problems, near
 from machines.values import freeze
 
-SCALARS = ("string", "int", "number", "bool", "null", "any")
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 REPEAT_MAX = 1_000_000  # No message of 1 MiB has more items.
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _REPEAT = re.compile(r"\.\.\.(?:\s*([0-9]{1,9})(?:\s*\.\.\s*([0-9]{1,9}))?)?")
-_INTERVAL = re.compile(r"(-?[0-9]{1,20})\s*\.\.\s*(-?[0-9]{1,20})")
 _WORD = re.compile(r"\w+")
 _DOLLAR = re.compile(r"\$(?:\$|\{([^{}]*)\})?")
 _TEXT_HOLE = re.compile(r"\s*(\w*)(\s*)(.*)", re.DOTALL)
@@ -123,38 +118,6 @@ def parse_type(node: Node, problems: Problems) -> Type | None:
             return _parse_mapping(node, problems)
 
 
-def parse_inline_type(text: str, place: Place, problems: Problems) -> Type | None:
-    """Return the type that ``text`` is, a name or several with ``|`` between; ``place`` is where it starts."""
-    members: list[Type] = []
-    at = 0
-    for written in text.split("|"):
-        name = written.strip()
-        where = place.right(at + len(written) - len(written.lstrip()))
-        at += len(written) + 1
-        member = _parse_name(name, where, problems)
-        if member is None:
-            return None
-        if member in members:
-            problems.add(where, "A208", f"{name!r} stands twice in this union", "leave one out")
-        members.append(member)
-    return members[0] if len(members) == 1 else Union(tuple(members))
-
-
-def _parse_name(name: str, place: Place, problems: Problems) -> Type | None:
-    if name in SCALARS:
-        return Scalar(cast(Any, name))
-    if NAME.fullmatch(name):
-        return Named(name, place)
-    if not name:
-        problems.add(place, "A200", "a type is missing", "like string, int or the name of a type")
-    elif any(character in name for character in "[]{}"):
-        text = f"{name!r} is no type here, only a name is"
-        problems.add(place, "A200", text, "declare it under 'types' and write its name")
-    else:
-        problems.add(place, "A200", f"{name!r} is no type", "like string, int, the name of a type, or A | null")
-    return None
-
-
 def _parse_list(node: ListNode, problems: Problems) -> Type | None:
     rest = [item for item in node.items if isinstance(item, ScalarNode) and item.plain and item.text.startswith("...")]
     if not rest:
@@ -193,7 +156,7 @@ def _parse_mapping(node: MapNode, problems: Problems) -> Type | None:
                 case "enum":
                     return _parse_enumeration(value, False, problems)
                 case "int":
-                    return _parse_interval(value, problems)
+                    return parse_interval(value.text if isinstance(value, ScalarNode) else "", value.place, problems)
                 case "string":
                     return _parse_pattern(value, problems)
                 case _:
@@ -230,7 +193,7 @@ def _misspelt_form(node: MapNode) -> str:
         case "map":
             return "map" if isinstance(value, ListNode) and len(value.items) == 2 else ""
         case "int":
-            return "int" if isinstance(value, ScalarNode) and _INTERVAL.fullmatch(value.text) else ""
+            return "int" if isinstance(value, ScalarNode) and INTERVAL.fullmatch(value.text) else ""
         case _:
             names = isinstance(value, ScalarNode) and (value.plain and NAME.fullmatch(value.text.split("|")[0].strip()))
             return "string" if isinstance(value, ScalarNode) and not names else ""
@@ -291,22 +254,6 @@ def _parse_enumeration(node: Node, loose: bool, problems: Problems) -> Type | No
         seen[key] = item
         values.append(value)
     return Enumeration(tuple(values), loose) if values else None
-
-
-def _parse_interval(node: Node, problems: Problems) -> Type | None:
-    found = _INTERVAL.fullmatch(node.text) if isinstance(node, ScalarNode) else None
-    if found is None:
-        hint = "like {int: 0..9}; for a key that is called int, put it in quotes"
-        problems.add(node.place, "A204", "'int' takes a range", hint)
-        return None
-    low, high = int(found[1]), int(found[2])
-    if low > high:
-        problems.add(node.place, "A204", f"no number is in {low}..{high}", f"like {high}..{low}")
-        return None
-    if low < INT_MIN or high > INT_MAX:
-        problems.add(node.place, "A204", f"{found[0]} goes beyond 64 bits", f"the most is {INT_MIN}..{INT_MAX}")
-        return None
-    return Interval(low, high)
 
 
 def _parse_pattern(node: Node, problems: Problems) -> Type | None:

@@ -24,9 +24,10 @@ from __future__ import annotations
 from machines.messages.automata import Work
 from machines.messages.bodies import MessageCodec, compile_message
 from machines.messages.compiler import compile_type
+from machines.messages.inline_types import parse_inline_type, type_text
 from machines.messages.overlap import Overlap, narrower, overlap
 from machines.messages.shapes import NO_MATCH, Mismatch, Shape
-from machines.messages.syntax import parse_body, parse_inline_type, parse_type
+from machines.messages.syntax import parse_body, parse_type
 from machines.messages.well_formed import check_message, check_names, check_types
 
 __all__ = [
@@ -46,4 +47,5 @@ __all__ = [
     "parse_body",
     "parse_inline_type",
     "parse_type",
+    "type_text",
 ]

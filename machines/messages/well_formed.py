@@ -7,8 +7,8 @@ from typing import Any
 
 from machines import model
 from machines.messages.compiler import Compiler
+from machines.messages.inline_types import NAME, SCALARS
 from machines.messages.shapes import Mismatch
-from machines.messages.syntax import NAME, SCALARS
 from machines.messages.templates import TextField, may_stand_in_text
 from machines.model import Body, Field, Message, Type, TypeDeclaration
 from machines.problems import Place, Problems

@@ -13,7 +13,7 @@ from diagrams.phrases import body_text
 from machines.checks.event_coverage import Pair, pairs
 from machines.loader import RulesError, resolved
 from machines.messages.bodies import compile_message
-from machines.messages.types import compile_type
+from machines.messages.types import compile_type, type_text
 from machines.model import (
     Machine,
     Message,
@@ -175,7 +175,7 @@ def _type(spec: Spec, declared: TypeDeclaration) -> dict[str, Any]:
     shape = compile_type(declared.type, spec.types)
     return {
         "name": declared.name,
-        "is": shape.describe(),
+        "is": type_text(declared.type),
         "example": msgspec.json.encode(plain(shape.example())).decode(),
         "schema": shape.json_schema(),
     }

@@ -14,7 +14,7 @@ import pytest
 
 from machines.analysis.scopes import BUILT_IN_VALUES, FUNCTIONS
 from machines.expressions.unparse import POWERS
-from machines.messages.syntax import SCALARS
+from machines.messages.inline_types import SCALARS
 from machines.model import Early, Wire
 from machines.parser.branches import BRANCH_KEYS, STAYING, STEPS
 from machines.parser.reader import TOP_KEYS

@@ -22,7 +22,7 @@ def shown(capsys: Capsys, *words: str) -> str:
 def test_a_spec_is_shown_with_its_types_and_what_players_are_asked(capsys: Capsys) -> None:
     out = shown(capsys, "tsuro")
 
-    assert "  Token   one of white, black, red, green, blue\n" in out
+    assert "  Token   {enum: [white, black, red, green, blue]}\n" in out
     assert "questions to the player of client, and the messages that may answer\n" in out
     assert "  intermediate(board, tiles, token)  INTER_PLACE\n" in out
     assert "questions to the player of server" not in out
