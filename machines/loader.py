@@ -60,7 +60,7 @@ def find(name_or_path: str) -> Path:
         SpecNotFound: there is no such spec or file.
     """
     folder = _shipped_folder()
-    if not _is_path(name_or_path):
+    if not is_path(name_or_path):
         if folder is not None and name_or_path in shipped():
             return folder / f"{name_or_path}.yaml"
         names = shipped()
@@ -86,7 +86,7 @@ def load(name_or_path: str, settings: Mapping[str, str] = {}, rules: Sequence[st
         SettingError: a setting given here does not exist or is of another kind.
     """
     path = find(name_or_path)
-    return _finish(_raw(path), _label(path), path.parent, settings, rules, path)
+    return _finish(_raw(path), label(path), path.parent, settings, rules, path)
 
 
 def load_text(
@@ -115,7 +115,7 @@ def sources(name_or_path: str) -> tuple[Path, ...]:
     path = find(name_or_path)
     problems = Problems()
     stack = _Stack(problems)
-    stack.put(_raw(path), _label(path), path.parent, path)
+    stack.put(_raw(path), label(path), path.parent, path)
     problems.raise_if_any()
     return tuple(path for path, _ in reversed(stack.laid) if path is not None)
 
@@ -131,7 +131,7 @@ def resolved(name_or_path: str) -> Node:
     """
     path = find(name_or_path)
     problems = Problems()
-    node = _tree(_raw(path), _label(path), path.parent, path, problems)
+    node = _tree(_raw(path), label(path), path.parent, path, problems)
     problems.raise_if_any()
     assert node is not None, "without problems there is a tree"
     return node
@@ -245,7 +245,7 @@ class _Stack:
         except SpecNotFound as error:
             self.problems.add(wanted.place, "A136", str(error))
             return False
-        return self.put(below, _label(path), path.parent, path)
+        return self.put(below, label(path), path.parent, path)
 
 
 def _base(node: Node, folder: Path | None, problems: Problems) -> Path | None:
@@ -281,10 +281,10 @@ def _raw(path: Path) -> bytes:
         # Opened without waiting: to open a pipe that nobody writes to would take for ever.
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise SpecNotFound(f"{_label(path)} is no file that a spec could stand in")
+                raise SpecNotFound(f"{label(path)} is no file that a spec could stand in")
             return file.read(BYTES_MAX + 1)
     except OSError as error:
-        raise SpecNotFound(f"{_label(path)} can not be read: {error.strerror or error}") from None
+        raise SpecNotFound(f"{label(path)} can not be read: {error.strerror or error}") from None
 
 
 def _decoded(raw: bytes, file: str, problems: Problems) -> str | None:
@@ -310,11 +310,12 @@ def _shipped_folder() -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def _is_path(name: str) -> bool:
+def is_path(name: str) -> bool:
+    """Whether what is given for a spec is a path, and not the name of one that ships."""
     return "/" in name or "\\" in name or name.endswith((".yaml", ".yml"))
 
 
-def _label(path: Path) -> str:
+def label(path: Path) -> str:
     """Return how problems name a file: from the present folder on where it lies below it."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))

@@ -59,12 +59,21 @@ class Location:
     events: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """What mends a fault: ``new`` belongs where ``old`` stands, if that is what stands there."""
+
+    place: Place
+    old: str
+    new: str
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
     """One fault: where, which, what, and what to do about it (``hint`` may be empty).
 
     ``count`` is how many faults it stands for: more than one if it says how many of its code are not told. ``spot`` is
-    set for those that a run can show.
+    set for those that a run can show, ``mends`` for those of which it is known what was meant: the first that fits.
     """
 
     place: Place
@@ -73,6 +82,7 @@ class Problem:
     hint: str = ""
     count: int = 1
     spot: Location | None = field(default=None, compare=False, repr=False)
+    mends: tuple[Mend, ...] = field(default=(), compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.place}: {self.code} {self.text}" + (f" ({self.hint})" if self.hint else "")
@@ -98,9 +108,17 @@ class Problems:
     _counts: Counter[str] = field(default_factory=Counter)
     _cut: dict[str, Place] = field(default_factory=dict)
 
-    def add(self, place: Place, code: str, text: str, hint: str = "", spot: Location | None = None) -> None:
+    def add(
+        self,
+        place: Place,
+        code: str,
+        text: str,
+        hint: str = "",
+        spot: Location | None = None,
+        mends: tuple[Mend, ...] = (),
+    ) -> None:
         """Note one fault."""
-        problem = Problem(place, code, text, hint, spot=spot)
+        problem = Problem(place, code, text, hint, spot=spot, mends=mends)
         if problem not in self.found:
             self.found[problem] = None
             self._counts[code] += 1

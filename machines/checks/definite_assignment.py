@@ -21,7 +21,7 @@ from machines.analysis.event_peers import Speakers
 from machines.analysis.scopes import FUNCTIONS, bindings, frame_names, global_names, value_names
 from machines.expressions.unparse import names
 from machines.model import Choice, Drop, Expression, Goto, Handlers, Let, Machine, Return, Send, Start, State, Step
-from machines.problems import Location, Place, Problems
+from machines.problems import Location, Mend, Place, Problems
 
 Bound = frozenset[str]
 EVENT_NAMES = frozenset({"peer", "reason"})
@@ -294,12 +294,16 @@ class _Assignment:
                 use.place, "A301", f"{name!r} is {self.seen[name]}", f"call one of its rules: {name}.rule(x)"
             )
         else:
-            hint = self.problems.near("A301", name, (*self.frame, *self.values)) or (
+            near = self.problems.near("A301", name, (*self.frame, *self.values))
+            hint = near or (
                 "bind it with 'let', 'as', 'each' or a field, or make it a parameter; "
                 f"a text is written 'so' within the quotes of YAML: \"'{name}'\""
             )
             text = f"nothing is called {name!r} here"
-            self.problems.add(use.place, "A301", text, hint, self._spot(name, state))
+            # Whoever put it into the quotes of YAML meant a text.
+            before = use.place.right(-1)
+            mends = tuple(Mend(before, f"{quote}{name}{quote}", f"('{name}')") for quote in ("'", '"') if not near)
+            self.problems.add(use.place, "A301", text, hint, self._spot(name, state), mends)
 
     def _spot(self, name: str, state: str | None) -> Location:
         return Location(self.machine.role, self.machine.name, state or "", (name,))

@@ -47,8 +47,8 @@ class UnreadableError(Exception):
 class Fault(Protocol):
     """Takes note of a fault after which reading goes on."""
 
-    def __call__(self, offset: int, code: str, text: str, hint: str, /) -> None:
-        """Note one fault; ``offset`` counts characters from 0."""
+    def __call__(self, offset: int, code: str, text: str, hint: str, mend: tuple[str, str] | None = None, /) -> None:
+        """Note one fault; ``offset`` counts characters from 0, ``mend`` is what stands there and what belongs there."""
 
 
 # What others write, and how we do. The right sign is put in its place, so that one pass finds all of them.
@@ -154,7 +154,8 @@ def tokens(text: str, fault: Fault) -> Iterator[Token]:
                     raise _strange(character, offset + index)
             yield Token("text", found, offset, found[1:-1].replace("''", "'"))
         elif kind == "double":
-            fault(offset, "A255", "a text stands in double quotes", f"use single quotes: {quoted(found[1:-1])}")
+            ours = quoted(found[1:-1])
+            fault(offset, "A255", "a text stands in double quotes", f"use single quotes: {ours}", (found, ours))
             yield Token("text", found, offset, found[1:-1])
         elif kind == "open":
             hint = "close it with '; a quote inside a text is written twice"
@@ -165,10 +166,18 @@ def tokens(text: str, fault: Fault) -> Iterator[Token]:
             if found not in _REPLACED:
                 raise UnreadableError(offset, "A253", f"'{found}' is not in this language", _REFUSED[found])
             ours, hint = _REPLACED[found]
-            fault(offset, "A254", f"'{found}' is not in this language", hint)
+            fault(offset, "A254", f"'{found}' is not in this language", hint, (found, _spaced(text, match, ours)))
             yield Token("word" if ours in WORDS else "sign", ours, offset)
         offset = match.end()
     yield Token("end", "", end)
+
+
+def _spaced(text: str, match: re.Match[str], ours: str) -> str:
+    """Return what takes the place of a sign: a word has blanks round it."""
+    if ours not in WORDS:
+        return ours
+    before = " " if match.start() and not text[match.start() - 1].isspace() else ""
+    return f"{before}{ours}{'' if text[match.end() : match.end() + 1].isspace() else ' '}"
 
 
 def _strange(character: str, offset: int) -> UnreadableError:

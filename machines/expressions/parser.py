@@ -24,7 +24,7 @@ from machines.expressions.lexer import Token, UnreadableError, out_of_range, tok
 from machines.expressions.operations import INTEGER_MAX
 from machines.expressions.unparse import MINUS, NOT, POWERS, UNCHAINED, show
 from machines.model import Attribute, Binary, Call, Constant, Expression, Item, Name, Sequence, Unary
-from machines.problems import Place, Problems
+from machines.problems import Mend, Place, Problems
 
 CHARACTERS_MAX = 1_000
 DEPTH_MAX = 32  # Levels of a tree, and of open brackets. Recursion here and in closures stays far from Python's limit.
@@ -43,20 +43,20 @@ _FOLLOWING = {
 _UNITS = frozenset({"ms", "s", "min", "h", "per"})
 
 
-def parse(text: str, place: Place, problems: Problems) -> Expression | None:
+def parse(text: str, place: Place, problems: Problems, *, plain: bool = True) -> Expression | None:
     """Return the expression that ``text``, which begins at ``place``, says; None if a problem was added.
 
-    Problems: A250 to A268 (see above), each at the column of the fault.
+    Without ``plain`` it stands in quotes. Problems: A250 to A268 (see above), each at the column of the fault.
     """
-    return _Parser(text, place, problems).whole()
+    return _Parser(text, place, problems, plain=plain).whole()
 
 
-def parse_call(text: str, place: Place, problems: Problems) -> Call | None:
+def parse_call(text: str, place: Place, problems: Problems, *, plain: bool = True) -> Call | None:
     """Return the call that ``text`` says: ``name``, ``module.name``, or either with arguments in brackets.
 
     Without brackets the call's ``arguments`` are None. Problems as for ``parse``; A267 if it is another expression.
     """
-    return _Parser(text, place, problems).whole_call()
+    return _Parser(text, place, problems, plain=plain).whole_call()
 
 
 class _Node(NamedTuple):
@@ -67,8 +67,9 @@ class _Node(NamedTuple):
 class _Parser:
     """Reads one text by operator precedence (Pratt). Cures what it can, so as to tell several faults in one pass."""
 
-    def __init__(self, text: str, place: Place, problems: Problems) -> None:
+    def __init__(self, text: str, place: Place, problems: Problems, *, plain: bool) -> None:
         self._text = text
+        self._plain = plain
         self._place = place
         self._problems = problems
         self._faults = 0
@@ -111,9 +112,12 @@ class _Parser:
 
     # Faults and tokens.
 
-    def _fault(self, offset: int, code: str, text: str, hint: str) -> None:
+    def _fault(self, offset: int, code: str, text: str, hint: str, mend: tuple[str, str] | None = None) -> None:
         self._faults += 1
-        self._problems.add(self._place.right(offset), code, text, hint)
+        place = self._place.right(offset)
+        # Within quotes of YAML a quote of ours would have to be written twice.
+        mends = (Mend(place, *mend),) if mend and (self._plain or "'" not in mend[1]) else ()
+        self._problems.add(place, code, text, hint, mends=mends)
 
     def _begin(self) -> None:
         if len(self._text) > CHARACTERS_MAX:

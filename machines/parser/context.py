@@ -13,11 +13,13 @@ from difflib import get_close_matches
 
 from machines.expressions.parser import parse, parse_call
 from machines.model import Call, Constant, Expression, Mapped, Sequence, Setting
-from machines.parser.settings import parse_duration
+from machines.parser.settings import mistaken, parse_duration
 from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
-from machines.problems import Place, Problems
+from machines.problems import Mend, Place, Problems
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+_MEANT = re.compile(r"did you mean '([^']*)'\?")
 
 # Words of the expression language: a name spelt like one could never be read.
 RESERVED = frozenset({"true", "false", "null", "and", "or", "not", "in", "except", "never"})
@@ -71,9 +73,9 @@ class ParseContext:
     machines: dict[str, dict[str, MachineOutline]] = field(default_factory=dict)
     peers: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def fault(self, place: Place, code: str, text: str, hint: str = "") -> None:
+    def fault(self, place: Place, code: str, text: str, hint: str = "", mends: tuple[Mend, ...] = ()) -> None:
         """Note one problem."""
-        self.problems.add(place, code, text, hint)
+        self.problems.add(place, code, text, hint, mends=mends)
 
     def mapping(self, node: Node, what: str, example: str = "") -> MapNode:
         """Return the node if it is a mapping; note a problem and return an empty one if it is not."""
@@ -145,7 +147,8 @@ class ParseContext:
             return Sequence(tuple(self.expression(item, "an element") for item in node.items), node.place)
         text = self.text(node, what)
         place = inside(node)
-        found = parse(text, place, self.problems) if text is not None else None
+        plain = isinstance(node, ScalarNode) and node.plain
+        found = parse(text, place, self.problems, plain=plain) if text is not None else None
         return found if found is not None else Constant(None, place)
 
     def duration(self, node: Node, what: str) -> Expression:
@@ -154,6 +157,12 @@ class ParseContext:
             seconds = parse_duration(node.text.strip())
             if seconds is not None:
                 return Constant(seconds, inside(node))
+            meant = _MEANT.match(mistaken(node.text)) if node.plain else None
+            if meant is not None:
+                mend = Mend(node.place, node.text, meant[1])
+                text = f"{shown(node.text)} is no time"
+                self.problems.add(node.place, "A261", text, f"did you mean '{meant[1]}'?", mends=(mend,))
+                return Constant(None, node.place)
         return self.expression(node, what)
 
     def value(self, node: Node, what: str) -> Expression:
@@ -177,7 +186,7 @@ class ParseContext:
         if is_empty(node):
             self.fault(node.place, "A113", f"{what} is missing", f"like {example}")
             return None
-        return parse_call(node.text, inside(node), self.problems)
+        return parse_call(node.text, inside(node), self.problems, plain=node.plain)
 
 
 def inside(node: Node) -> Place:

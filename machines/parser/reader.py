@@ -40,7 +40,7 @@ from machines.parser.settings import WRITTEN, mistaken, parse_value
 from machines.parser.states import outline_machines, read_role
 from machines.parser.suppressions import read_accepted
 from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
-from machines.problems import Place, Problems, near
+from machines.problems import Mend, Place, Problems, near
 
 TOP_KEYS = (
     *("protocol", "title", "extends", "part", "rename", "remove", "wire", "rules", "connects", "settings", "types"),
@@ -183,7 +183,9 @@ def _settings(reading: ParseContext, node: Node | None) -> dict[str, Setting]:
         hint = mistaken(text) if kind == "text" and value.plain else ""
         if hint:
             said = f"the setting {key.text!r} is no duration, range, rate or number: {shown(text)}"
-            reading.fault(value.place, "A129", said, hint)
+            meant = re.match(r"did you mean '([^']*)'", hint)
+            mends = (Mend(value.place, text, meant[1]),) if meant else ()
+            reading.fault(value.place, "A129", said, hint, mends)
             continue
         found[key.text] = Setting(key.text, found_value, kind, key.place)
         reading.settings[key.text] = found[key.text]

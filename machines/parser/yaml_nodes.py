@@ -23,7 +23,7 @@ from typing import Protocol
 import yaml
 
 from machines.parser.flow_style import masked, unmasked
-from machines.problems import Place, Problems
+from machines.problems import Mend, Place, Problems
 
 BYTES_MAX = 1 << 20  # 1 MiB; the longest shipped spec has 10 KiB.
 DEPTH_MAX = 64
@@ -278,6 +278,7 @@ class _Composer:
             "A110",
             f"YAML ends this at its comma, and takes {key.plain!r} for a key",
             f"quotes round it keep it whole: {name}: {quoted}",
+            mends=(Mend(cut.node.place, self.text[cut.start : end], quoted),),
         )
         return _Piece(ScalarNode(whole, True, cut.node.place), cut.start, end)
 

@@ -18,6 +18,7 @@ from machines.model import Spec
 from machines.problems import SpecError
 from machines.verification.verdict import Verdict
 from runtime.commands.exit_codes import OK, PROBLEMS, UNDETERMINED, CommandError
+from runtime.commands.fixing import fix
 from runtime.commands.games import GameOptions, Plan
 from runtime.commands.options import Json, SpecName, SpecOptions, are_modules, is_spec, settings_of
 from runtime.commands.output import note, put, results
@@ -43,6 +44,13 @@ class ReportOptions:
         Parameter(
             negative=(),
             help="Say too, a line each, what the verdict rests on: reductions, assumptions, notes, bounds.",
+        ),
+    ] = False
+    fix: Annotated[
+        bool,
+        Parameter(
+            negative=(),
+            help="Write into the spec first what is known to have been meant: quotes, signs, units of time.",
         ),
     ] = False
     json: Json = False
@@ -84,6 +92,7 @@ def check(
     With --games, where nothing is found, the roles then play whole games in memory, with the rules and the players of
     the spec: all good, and one of them lying, silent, gone and so on, a game each. --record keeps how they went, and
     --baseline tells each game that goes another way since.
+    With --fix, what is known to have been meant (a line 'mended:' shows it) is first written into the files given.
     With --set, another value of a setting is looked at than the spec has; --why says what the verdict rests on.
     Exit code 0 if nothing is found, 2 if something is, 3 if a bound was met before all was looked at, or if what is
     found is only possible: no replay with the real sessions did the same. Without games nothing is run but the specs'
@@ -93,6 +102,8 @@ def check(
         raise CommandError("check needs a spec: accord check SPEC...")
     _check_together(report, watching, games)
     are_modules(given.rules)
+    for line in (told for name in specs if report.fix for told in fix(name, given.rules)):
+        note(f"mended: {line}")
     plan = games.plan()
     checked = partial(_checked, rules=given.rules, settings=settings_of(given.settings), bounds=bounds, plan=plan)
     if watching.watch:

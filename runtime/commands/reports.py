@@ -13,6 +13,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 from xml.etree import ElementTree
 
+from machines.parser.mending import mended
 from machines.parser.yaml_nodes import BYTES_MAX
 from machines.problems import Problem
 from machines.verification.verdict import POSSIBLE, UNDETERMINED, Finding, Verdict
@@ -101,6 +102,9 @@ def text_lines(report: Report, *, charts: bool = False) -> Iterator[tuple[str, s
         whole = told.finding is not None and told.finding.place is None  # it is of no line
         for line in () if whole else _excerpt(told.problem):
             yield ("caret" if line.endswith("^") else "source"), line
+        meant = mended_line(told.problem)
+        if meant:
+            yield "source", f"       mended: {meant[:LINE_MAX]}"
         for at, step in enumerate(told.trace, start=1):
             yield "trace", f"    {at:>3} {step}"
         if told.is_possible:
@@ -147,6 +151,13 @@ def _excerpt(problem: Problem) -> list[str]:
         return []
     number = f"{place.line:>5}"
     return [f"{number} | {line[:LINE_MAX]}", f"{' ' * len(number)} | {' ' * column}^"]
+
+
+def mended_line(problem: Problem) -> str:
+    """Return the line of a problem as it was meant, without its indent; nothing if nobody can tell."""
+    source = "\n".join(_source(problem.place.file)) if problem.mends else ""
+    text, done = mended(source, [problem])
+    return escape_control_characters(text.splitlines()[done[0].place.line - 1].strip()) if done else ""
 
 
 def forget_sources() -> None:
@@ -197,6 +208,9 @@ def _told(told: ReportedProblem) -> dict[str, Any]:
         "text": told.problem.text,
         "hint": told.problem.hint,
     }
+    meant = mended_line(told.problem)
+    if meant:
+        about["mended"] = meant
     if told.run is not None:
         steps = [shown_step(step) for step in told.run.trace]
         about |= {"clients": told.run.clients, "confirmed": told.run.confirmed, "trace": steps, "shows": told.run.text}

@@ -1,0 +1,124 @@
+"""``accord check --fix``: what is known to have been meant is written into the file, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from runtime.cli import main
+from runtime.commands.reports import forget_sources
+
+Run = Callable[..., tuple[int, str, str]]
+RIGHT = """\
+protocol: mended
+connects: {client: server}
+settings: {reply: 5 s}
+messages:
+  client: {HI: hi, MORE: {more: $text string}}
+  server: {YO: {yo: $y string}}
+roles:
+  server:
+    main(client):
+      asked:
+        within: 5 s                    # with a comment behind
+        receive: {HI: {send: YO(('yes')), then: said}, MORE: {if: "text == 'a, b: c'", return: ('so')}}
+        fault: {return: ('lost')}
+      said: {return: [('a'), ('b')]}
+  client:
+    main:
+      begin: {send: HI, then: heard}
+      heard:
+        within: reply
+        receive:
+          YO:
+            - if: y == 'yes' and y != 'it''s' or not (y == 'b')
+              return: y
+            - {send: MORE('a, b'), return: null}
+        fault: {return: null}
+"""
+WRONG = [
+    ("settings: {reply: 5 s}", "settings: {reply: 5 sec}"),
+    ("within: 5 s    ", "within: 5 seconds    "),
+    ("('lost')", "'lost'"),
+    ("('so')", '"so"'),
+    ("[('a'), ('b')]", "['a', \"b\"]"),
+    ("{if: \"text == 'a, b: c'\"", "{if: text == 'a, b: c'"),
+    ("y == 'yes' and y != 'it''s' or", 'y == "yes"&&y <> "it\'s" ||'),
+]
+
+
+@pytest.fixture
+def check(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    monkeypatch.chdir(tmp_path)
+
+    def run(text: str, *words: str) -> tuple[int, str, str]:
+        (tmp_path / "spec.yaml").write_bytes(text.encode())
+        forget_sources()
+        code = main(("check", "--clients", "0", "./spec.yaml", *words))
+        captured = capsys.readouterr()
+        return code, captured.out, (tmp_path / "spec.yaml").read_bytes().decode()
+
+    return run
+
+
+def wrong(*changes: tuple[str, str]) -> str:
+    text = RIGHT
+    for right, mistake in changes:
+        assert text.count(right) == 1, right
+        text = text.replace(right, mistake)
+    return text
+
+
+def test_the_right_spec_has_no_problem_and_nothing_is_written(check: Run) -> None:
+    assert check(RIGHT, "--fix") == (0, "", RIGHT)
+
+
+@pytest.mark.parametrize("change", WRONG, ids=[mistake for _, mistake in WRONG])
+def test_a_mistake_whose_meaning_is_known_is_shown_mended_and_written_when_asked(
+    change: tuple[str, str], check: Run
+) -> None:
+    text = wrong(change)
+
+    code, out, same = check(text)
+    assert code == 2
+    assert "mended: " in out
+    assert same == text
+    code, out, mended = check(text, "--fix")
+    assert (code, out, mended) == (0, "", RIGHT)
+
+
+def test_all_mistakes_at_once_are_mended_at_once_also_with_other_line_ends(check: Run) -> None:
+    assert check(wrong(*WRONG), "--fix") == (0, "", RIGHT)
+    code, _, mended = check(wrong(*WRONG).replace("\n", "\r\n"), "--fix")
+    assert (code, mended) == (0, RIGHT.replace("\n", "\r\n"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("then: said}", "then: sayd}"),  # a name that is like another may be either
+        ("return: y\n", "return: 'yy'\n"),
+        ("y == 'yes' and", "'y == \"yes\"' and"),
+        ("settings: {reply: 5 s}", "settings: {reply: 5 apples}"),
+    ],
+)
+def test_what_may_have_been_meant_in_two_ways_stays_as_it_is(change: tuple[str, str], check: Run) -> None:
+    text = wrong(change)
+    code, out, same = check(text, "--fix")
+    assert code == 2
+    assert same == text
+    assert "mended: " not in out
+
+
+def test_the_mended_line_is_in_the_json_too(check: Run) -> None:
+    _, out, _ = check(wrong(("('lost')", "'lost'")), "--json")
+    (problem,) = json.loads(out)["specs"][0]["problems"]
+    assert problem["mended"] == "fault: {return: ('lost')}"
+
+
+def test_a_spec_that_ships_is_not_written(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(("check", "tsuro", "--fix")) == 2
+    assert "is a spec that ships" in capsys.readouterr().err
