@@ -266,6 +266,8 @@ class Message:
     also: tuple[Body, ...]
     urgent: bool
     place: Place
+    doc: str = field(default="", compare=False)
+    examples: tuple[Any, ...] = field(default=(), compare=False)  # frozen, as on the wire
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -504,6 +506,7 @@ class State:
     then: Choice | None
     early: Early | None
     place: Place
+    doc: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -528,6 +531,7 @@ class Machine:
     early: Early | None
     place: Place
     live: tuple[Binding, ...] = ()  # values with their first value, shared with the machines it runs and starts
+    doc: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -538,6 +542,7 @@ class Role:
     machines: Mapping[str, Machine]
     early: Early | None
     place: Place
+    doc: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -548,6 +553,7 @@ class Setting:
     value: Any
     kind: Literal["duration", "range", "rate", "int", "number", "bool", "text"]
     place: Place
+    doc: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -557,6 +563,8 @@ class TypeDeclaration:
     name: str
     type: Type
     place: Place
+    doc: str = field(default="", compare=False)
+    examples: tuple[Any, ...] = field(default=(), compare=False)  # frozen, as on the wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -615,6 +623,7 @@ class Spec:
     frames: Mapping[str, CompositeFrame] = field(default_factory=dict)  # of messages that are not lines, by name
     accepted: tuple[Suppression, ...] = ()
     properties: tuple[Property, ...] = ()
+    doc: str = field(default="", compare=False)
 
     def listeners(self) -> tuple[str, ...]:
         """The roles that others connect to, in the order in which the file has them."""

@@ -22,14 +22,14 @@ CODE = re.compile(r'"(A[1-9]\d\d)"')
 
 def spec_text(example: Example) -> str:
     """Return the whole spec that an example is, or is part of."""
-    return Block(0, example.whole, example.frame, ()).spec()
+    return Block("manual", 0, example.whole, example.frame, ()).spec()
 
 
 def codes_of(example: Example) -> list[str]:
     text = spec_text(example)
     try:
         spec = load_text(text, "example.yaml", folder=SPECS)
-        part = Block(0, example.whole, example.frame, ())
+        part = Block("manual", 0, example.whole, example.frame, ())
         return [str(problem) for problem in check(spec, rules_modules(spec)) if part.tells(problem.code)]
     except SpecError as error:
         return [str(problem) for problem in error.problems]

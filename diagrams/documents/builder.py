@@ -80,6 +80,7 @@ def document(spec: Spec) -> Document:
         tuple(_setting(spec, setting) for setting in spec.settings.values()),
         tuple(_waits(spec)),
         tuple(_limits(spec)),
+        spec.doc,
     )
 
 
@@ -126,10 +127,18 @@ def _party(spec: Spec, role: str, drawings: tuple[Drawing, ...]) -> Party:
             tuple(dict.fromkeys(_run_by(spec, machine))),
             found[Kind.STATES, machine.name],
             found[Kind.SEQUENCES, machine.name],
+            machine.doc,
+            tuple((state.name, state.doc) for state in machine.states.values() if state.doc),
         )
         for machine in spec.roles[role].machines.values()
     )
-    return Party(role, " and ".join(does) or "neither connects nor listens", found[Kind.OVERVIEW, ""], phases)
+    return Party(
+        role,
+        " and ".join(does) or "neither connects nor listens",
+        found[Kind.OVERVIEW, ""],
+        phases,
+        spec.roles[role].doc,
+    )
 
 
 def _run_by(spec: Spec, machine: Machine) -> Iterator[str]:
@@ -164,10 +173,11 @@ def _message(spec: Spec, message: Message) -> MessageRow:
         tuple(body_text(body, spec) for body in message.also),
         frame_text(spec.frames[message.name]) if message.name in spec.frames else "",
         rows,
-        example_of(shape.example()),
+        tuple(map(example_of, message.examples or (shape.example(),))),
         _few(place for place, call in _sends(spec) if call.path == message.name),
         _few(place for place, name in _hears(spec) if name == message.name),
         message.urgent,
+        message.doc,
     )
 
 
@@ -257,7 +267,9 @@ def _type(spec: Spec, name: str) -> TypeRow:
         bodies = (message.body, *message.also)
         if any(name in _named(field.type) for body in bodies for field in fields_of(body)):
             used.append(message.name)
-    return TypeRow(name, type_text(spec.types[name].type), example_of(shape.example()), _few(used))
+    declared = spec.types[name]
+    examples = tuple(map(example_of, declared.examples or (shape.example(),)))
+    return TypeRow(name, type_text(declared.type), examples, _few(used), declared.doc)
 
 
 def _named(type_: Type) -> set[str]:
@@ -278,7 +290,7 @@ def _named(type_: Type) -> set[str]:
 
 def _setting(spec: Spec, setting: Setting) -> SettingRow:
     used = [place for place, expression in _expressions(spec) if _uses(expression, setting.name)]
-    return SettingRow(setting.name, setting_text(setting), setting.kind, _few(used))
+    return SettingRow(setting.name, setting_text(setting), setting.kind, _few(used), setting.doc)
 
 
 def setting_text(setting: Setting) -> str:

@@ -8,7 +8,7 @@ from html import escape
 from typing import Final
 from xml.etree import ElementTree
 
-from diagrams.documents.model import Document, MessageRow, Party
+from diagrams.documents.model import Document, MessageRow, Party, TypeRow
 from diagrams.rendering.labels import visible
 
 SVG: Final = "http://www.w3.org/2000/svg"
@@ -78,6 +78,15 @@ def _code(words: str) -> str:
     return f"<code>{_text(words)}</code>" if words else ""
 
 
+def _named(name: str, doc: str) -> str:
+    return _code(name) + (f"<br>{_text(doc)}" if doc else "")
+
+
+def _paragraphs(doc: str) -> Iterator[str]:
+    """Yield what a spec says in words, a paragraph for each that an empty line parts from the next."""
+    yield from (f"<p>{_text(paragraph.strip())}</p>" for paragraph in doc.split("\n\n") if paragraph.strip())
+
+
 def _lines(document: Document, pictures: Mapping[str, bytes]) -> Iterator[str]:
     yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
     yield f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
@@ -85,6 +94,7 @@ def _lines(document: Document, pictures: Mapping[str, bytes]) -> Iterator[str]:
     yield f"<title>{escape(visible(document.protocol))}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>"
     yield f"<h1>{_text(document.title)}</h1>"
     yield f"<p>The protocol {_code(document.protocol)}, written from {_code(document.file)}: it says what runs.</p>"
+    yield from _paragraphs(document.doc)
     yield f"<p>On the wire: {_text(document.framing)}. {_text(document.early)}</p>"
     yield "<ul>"
     yield from (f"<li>{_code(party.name)} {_text(party.does)}.</li>" for party in document.parties)
@@ -110,11 +120,16 @@ def _party(party: Party, pictures: Mapping[str, bytes], stems: frozenset[str]) -
         yield f'<figure id="{stem}">\n{picture}\n<figcaption>{caption}</figcaption>\n</figure>'
 
     yield f"<h3>{_text(party.name)}</h3>"
+    yield from _paragraphs(party.doc)
     yield from figure(party.overview.stem, "All machines of the role")
     for phase in party.phases:
         yield f"<h4>{_text(party.name)}: {_text(phase.title)}</h4>"
         if phase.run_by:
             yield f"<p>Run by {', '.join(map(_code, phase.run_by))}.</p>"
+        yield from _paragraphs(phase.doc)
+        if phase.states_docs:
+            said = (f"<li>{_code(state)}: {_text(doc)}</li>" for state, doc in phase.states_docs)
+            yield f"<ul>{''.join(said)}</ul>"
         yield from figure(phase.sequence.stem, "What is said, and the cases")
         yield from figure(phase.states.stem, "The states")
 
@@ -125,11 +140,11 @@ def _tables(document: Document) -> Iterator[str]:
         ("message", "from", "to", "on the wire", "an example", "sent", "heard"),
         (
             (
-                _code(row.name) + (" urgent: heard before what came first" if row.urgent else ""),
+                _named(row.name, row.doc) + (" urgent: heard before what came first" if row.urgent else ""),
                 ", ".join(map(_code, row.senders)),
                 ", ".join(map(_code, row.receivers)),
                 "<br>".join(_bodies(row)),
-                _code(row.example),
+                "<br>".join(map(_code, row.examples)),
                 "<br>".join(map(_text, row.sent)),
                 "<br>".join(map(_text, row.heard)),
             )
@@ -145,10 +160,7 @@ def _tables(document: Document) -> Iterator[str]:
     yield '<h2 id="types">Types</h2>'
     yield from _table(
         ("type", "takes", "an example", "used by"),
-        (
-            (_code(row.name), _code(row.takes), _code(row.example), ", ".join(map(_code, row.used)))
-            for row in document.types
-        ),
+        map(_type, document.types),
     )
     yield '<h2 id="waits">Waits</h2>\n<p>What is late, wrong or gone, and what that leads to.</p>'
     yield from _table(
@@ -166,8 +178,16 @@ def _tables(document: Document) -> Iterator[str]:
     yield '<h2 id="settings">Settings</h2>'
     yield from _table(
         ("setting", "value", "kind", "used"),
-        ((_code(row.name), _code(row.value), row.kind, "<br>".join(map(_text, row.used))) for row in document.settings),
+        (
+            (_named(row.name, row.doc), _code(row.value), row.kind, "<br>".join(map(_text, row.used)))
+            for row in document.settings
+        ),
     )
+
+
+def _type(row: TypeRow) -> tuple[str, ...]:
+    examples = "<br>".join(map(_code, row.examples))
+    return _named(row.name, row.doc), _code(row.takes), examples, ", ".join(map(_code, row.used))
 
 
 def _bodies(row: MessageRow) -> Iterator[str]:

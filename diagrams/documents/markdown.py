@@ -62,6 +62,7 @@ def _lines(document: Document) -> Iterator[str]:
     source = f"{code(document.protocol)}, written from {code(document.file)} by `accord docs`"
     yield f"The protocol {source}: it says what runs."
     yield ""
+    yield from _paragraphs(document.doc)
     yield f"On the wire: {document.framing}. {document.early}"
     yield ""
     for party in document.parties:
@@ -105,9 +106,21 @@ def _lines(document: Document) -> Iterator[str]:
     yield from setting_table(document)
 
 
+def _paragraphs(doc: str) -> Iterator[str]:
+    """Yield what a spec says in words: an empty line parts paragraphs, and a line its own lines."""
+    for paragraph in filter(None, map(str.strip, doc.split("\n\n"))):
+        yield " ".join(text(line.strip()) for line in paragraph.split("\n"))
+        yield ""
+
+
+def _named(name: str, doc: str) -> str:
+    return code(name) + (f"<br>{text(' '.join(doc.split()))}" if doc else "")
+
+
 def _party(party: Party) -> Iterator[str]:
     yield f"### {text(party.name)}"
     yield ""
+    yield from _paragraphs(party.doc)
     yield f"![overview]({party.overview.stem}.svg)"
     for phase in party.phases:
         yield ""
@@ -115,6 +128,10 @@ def _party(party: Party) -> Iterator[str]:
         yield ""
         if phase.run_by:
             yield f"Run by {', '.join(map(code, phase.run_by))}."
+            yield ""
+        yield from _paragraphs(phase.doc)
+        if phase.states_docs:
+            yield from (f"- {code(state)}: {text(' '.join(doc.split()))}" for state, doc in phase.states_docs)
             yield ""
         yield from fenced(phase.sequence.text("txt") or "")
         yield ""
@@ -133,9 +150,14 @@ def message_table(document: Document) -> Iterator[str]:
 def _message(row: MessageRow) -> tuple[str, ...]:
     bodies = [code(row.body), *(f"also read: {code(body)}" for body in row.also)]
     bodies += [f"in parts: {code(row.parts)}"] if row.parts else []
-    name = code(row.name) + (", urgent: heard before what came first" if row.urgent else "")
+    name = _named(row.name, row.doc) + (", urgent: heard before what came first" if row.urgent else "")
     cells = (name, ", ".join(map(code, row.senders)), ", ".join(map(code, row.receivers)), "<br>".join(bodies))
-    return (*cells, code(row.example), "<br>".join(map(text, row.sent)), "<br>".join(map(text, row.heard)))
+    return (
+        *cells,
+        "<br>".join(map(code, row.examples)),
+        "<br>".join(map(text, row.sent)),
+        "<br>".join(map(text, row.heard)),
+    )
 
 
 def field_table(document: Document) -> Iterator[str]:
@@ -151,7 +173,13 @@ def field_table(document: Document) -> Iterator[str]:
 def type_table(document: Document) -> Iterator[str]:
     """Yield the lines of the table of types."""
     rows = (
-        (code(row.name), code(row.takes), code(row.example), ", ".join(map(code, row.used))) for row in document.types
+        (
+            _named(row.name, row.doc),
+            code(row.takes),
+            "<br>".join(map(code, row.examples)),
+            ", ".join(map(code, row.used)),
+        )
+        for row in document.types
     )
     yield from table(("type", "takes", "an example", "used by"), rows)
 
@@ -167,5 +195,8 @@ def wait_table(document: Document) -> Iterator[str]:
 
 def setting_table(document: Document) -> Iterator[str]:
     """Yield the lines of the table of settings."""
-    rows = ((code(row.name), code(row.value), row.kind, "<br>".join(map(text, row.used))) for row in document.settings)
+    rows = (
+        (_named(row.name, row.doc), code(row.value), row.kind, "<br>".join(map(text, row.used)))
+        for row in document.settings
+    )
     yield from table(("setting", "value", "kind", "used"), rows)

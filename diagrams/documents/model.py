@@ -2,7 +2,7 @@
 
     Document
      ├─ phases      a machine each, with the drawings of it in the album
-     ├─ messages    name, way, JSON, fields, an example, when it is sent, who hears it
+     ├─ messages    name, way, JSON, fields, examples, when it is sent, who hears it
      ├─ types, settings
      ├─ waits       whom, how long, and what happens when it is late, wrong, or gone
      └─ limits      of the wire, and what happens when they are broken
@@ -27,6 +27,8 @@ class Phase:
     run_by: tuple[str, ...]
     states: Drawing
     sequence: Drawing
+    doc: str
+    states_docs: tuple[tuple[str, str], ...]  # of its states, those that have one
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ class Party:
     does: str
     overview: Drawing
     phases: tuple[Phase, ...]
+    doc: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +65,11 @@ class MessageRow:
     also: tuple[str, ...]
     parts: str
     fields: tuple[FieldRow, ...]
-    example: str
+    examples: tuple[str, ...]
     sent: tuple[str, ...]
     heard: tuple[str, ...]
     urgent: bool
+    doc: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +78,9 @@ class TypeRow:
 
     name: str
     takes: str
-    example: str
+    examples: tuple[str, ...]
     used: tuple[str, ...]
+    doc: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,7 @@ class SettingRow:
     value: str
     kind: str
     used: tuple[str, ...]
+    doc: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,3 +132,4 @@ class Document:
     settings: tuple[SettingRow, ...]
     waits: tuple[WaitRow, ...]
     limits: tuple[LimitRow, ...]
+    doc: str

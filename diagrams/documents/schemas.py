@@ -13,7 +13,7 @@ from urllib.parse import quote
 from diagrams.documents.wire_words import FRAMINGS
 from diagrams.rendering.labels import distinct, stem
 from machines.messages.bodies import compile_message
-from machines.model import Message, Spec
+from machines.model import Message, Spec, TypeDeclaration
 from machines.values import plain
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -40,10 +40,13 @@ def json_schema(spec: Spec) -> dict[str, Any]:
             definitions[types[name]] = _referring(definition, renamed)
         definitions[message.name] = {
             "title": message.name,
-            "description": f"sent by {', '.join(message.senders)}",
+            "description": f"sent by {', '.join(message.senders)}" + (f". {message.doc}" if message.doc else ""),
             **_referring(schema, renamed),
-            "examples": [plain(shape.example())],
+            "examples": [plain(one) for one in message.examples or (shape.example(),)],
         }
+    for name, declared in spec.types.items():
+        if types[name] in definitions:
+            definitions[types[name]] |= _said_of(declared)
     return {
         "$schema": DIALECT,
         "title": spec.title,
@@ -96,7 +99,8 @@ def asyncapi(spec: Spec, role: str) -> dict[str, Any]:
         "info": {
             "title": spec.title,
             "version": VERSION,
-            "description": f"{spec.protocol}, as {role} has it. On the wire: {FRAMINGS[spec.wire.framing]}.",
+            "description": f"{spec.protocol}, as {role} has it. On the wire: {FRAMINGS[spec.wire.framing]}."
+            + (f"\n\n{spec.doc}" if spec.doc else ""),
         },
         "defaultContentType": "text/plain" if spec.wire.framing == "text" else "application/json",
         "servers": {stem(role): {"host": "localhost", "protocol": "tcp"}},
@@ -147,12 +151,24 @@ def _message(spec: Spec, message: Message, types: Mapping[str, str], definitions
     schema = shape.json_schema()
     for name, definition in schema.pop("$defs", {}).items():
         definitions[types[name]] = _draft_07(definition, types)
+    about = {"description": message.doc} if message.doc else {}
+    for name, declared in spec.types.items():
+        if types[name] in definitions:
+            definitions[types[name]] |= _said_of(declared)
+    examples = [plain(one) for one in message.examples or (shape.example(),)]
     return {
         "name": message.name,
         "title": message.name,
+        **about,
         # All of a reference's neighbours are passed over in draft 07, so it stands in a list of its own.
-        "payload": {"allOf": [_draft_07(schema, types)], "examples": [plain(shape.example())]},
+        "payload": {"allOf": [_draft_07(schema, types)], "examples": examples},
     }
+
+
+def _said_of(declared: TypeDeclaration) -> dict[str, Any]:
+    """Return what a spec says of a type in words and examples."""
+    about: dict[str, Any] = {"description": declared.doc} if declared.doc else {}
+    return about | ({"examples": [plain(one) for one in declared.examples]} if declared.examples else {})
 
 
 def _draft_07(schema: Any, types: Mapping[str, str]) -> Any:

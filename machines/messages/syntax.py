@@ -89,6 +89,17 @@ def _scalar_value(node: ScalarNode, problems: Problems) -> Any:
     return parse_literal(node.text, node.place, problems) if node.plain else node.text
 
 
+def parse_json(node: Node, problems: Problems) -> Any:
+    """Return the JSON value that a node is: scalars as in a body, without fields; its mappings are dicts."""
+    match node:
+        case ScalarNode():
+            return _scalar_value(node, problems)
+        case ListNode(items):
+            return [parse_json(item, problems) for item in items]
+        case MapNode(pairs):
+            return {key.text: parse_json(value, problems) for key, value in pairs}
+
+
 def _parse_default(text: str, place: Place, problems: Problems) -> Any:
     """Return what stands after ``=``: a literal, a text in quotes, or JSON in brackets."""
     if text[:1] in ("[", "{", '"'):

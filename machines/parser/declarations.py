@@ -27,12 +27,15 @@ def read_types(reading: ParseContext, node: Node | None) -> dict[str, TypeDeclar
     return found
 
 
-def check_shapes(reading: ParseContext, types: dict[str, TypeDeclaration], messages: dict[str, Message]) -> None:
-    """Tell what is wrong with the types and bodies taken together."""
+def check_shapes(
+    reading: ParseContext, types: dict[str, TypeDeclaration], messages: dict[str, Message]
+) -> frozenset[str]:
+    """Tell what is wrong with the types and bodies taken together; return the types without a problem."""
     check_names(types, messages.values(), reading.problems, reading.types)
     sound = check_types(types, reading.problems)
     for message in messages.values():
         check_message(message, types, sound, reading.problems)
+    return sound
 
 
 # -- messages --------------------------------------------------------------------------------------------------------

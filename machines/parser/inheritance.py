@@ -115,6 +115,8 @@ def _layers(problems: Problems) -> Mapping[str, _Merge]:
         "types": flat,
         "also": flat,
         "frames": flat,
+        "docs": flat,
+        "examples": flat,
         "properties": flat,
         "accepted": _by_key(flat),
         "messages": _messages,

@@ -36,6 +36,7 @@ from machines.parser.composite_frames import read_frames
 from machines.parser.context import ParseContext, inside, is_empty, joined, shown
 from machines.parser.declarations import check_shapes, read_messages, read_types
 from machines.parser.properties import read_properties
+from machines.parser.prose import documented, illustrated, whole_doc
 from machines.parser.settings import WRITTEN, mistaken, parse_value
 from machines.parser.states import outline_machines, read_role
 from machines.parser.suppressions import read_accepted
@@ -43,8 +44,8 @@ from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from machines.problems import Mend, Place, Problems, near
 
 TOP_KEYS = (
-    *("protocol", "title", "extends", "part", "rename", "remove", "wire", "rules", "connects", "settings", "types"),
-    *("messages", "also", "urgent", "frames", "roles", "properties", "accepted"),
+    *("protocol", "title", "doc", "extends", "part", "rename", "remove", "wire", "rules", "connects", "settings"),
+    *("types", "messages", "also", "urgent", "frames", "docs", "examples", "roles", "properties", "accepted"),
 )
 NEEDED = ("protocol", "connects", "messages", "roles")
 _PROTOCOL = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -73,7 +74,9 @@ def read(node: Node, file: str, problems: Problems) -> Spec:
     settings = _settings(reading, top.get("settings"))
     types = read_types(reading, top.get("types"))
     messages = read_messages(reading, top.get("messages"), top.get("also"), top.get("urgent"))
-    check_shapes(reading, types, messages)
+    sound = check_shapes(reading, types, messages)
+    illustrated(reading, top.get("examples"), types, messages, sound)
+    documented(reading, top.get("docs"), settings, types, messages)
     read_roles: dict[str, Role] = {key.text: read_role(reading, key, body) for key, body in role_nodes}
     listeners = {target for targets in connects.values() for target in targets}
     for role in read_roles.values():
@@ -97,6 +100,7 @@ def read(node: Node, file: str, problems: Problems) -> Spec:
         frames=read_frames(reading, top.get("frames"), messages, wire.framing),
         accepted=read_accepted(reading, top.get("accepted"), (*messages, *settings, *types), read_roles),
         properties=read_properties(reading, top.get("properties"), read_roles, messages),
+        doc=whole_doc(reading, top.get("doc")),
     )
 
 

@@ -80,6 +80,8 @@ def messages_renamed(spec: MapNode, names: Mapping[str, ScalarNode]) -> MapNode:
         "messages": lambda node: _values(node, keys),
         "also": keys,
         "frames": keys,
+        "docs": keys,
+        "examples": keys,
         "urgent": words,
         "accepted": lambda node: _values(node, keys),
         "properties": lambda node: _acts(node, words),

@@ -41,6 +41,7 @@ from machines.parser.branches import (
     returning,
 )
 from machines.parser.context import MachineOutline, ParseContext, inside, joined, quoted, shown
+from machines.parser.prose import is_doc, read_doc, whole_doc
 from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from machines.problems import Place, near
 
@@ -50,7 +51,7 @@ WAITS = ("await", "within", *EVENTS)
 CALLS = ("run", "accept", "ask")
 ALWAYS_KEYS = WAITS
 STATE_KEYS = (
-    *("early", "each", "if", "until", "parallel", "do", *STEPS, *CALLS, "as", "seats", "linger", "seated"),
+    *("doc", "early", "each", "if", "until", "parallel", "do", *STEPS, *CALLS, "as", "seats", "linger", "seated"),
     *(*WAITS, "then", "outcome", "return"),
 )
 _SIGNATURE = re.compile(r"([^()]*)(?:\(([^()]*)\))?")
@@ -75,14 +76,14 @@ def outline_machines(reading: ParseContext, role: str, node: MapNode) -> dict[st
     """Return the machines of a role by name, with the faults of their keys told; nothing in them is read yet."""
     found: dict[str, MachineOutline] = {}
     for key, value in node.pairs:
-        if key.text == "early":
+        if key.text == "early" or is_doc(key, value):
             continue
         name, parameters = _signature(reading, key)
         if name in found:
             text = f"{role} has a machine {name!r} already"
             reading.fault(key.place, "A115", text, "a machine has one set of parameters")
             continue
-        states = tuple(k.text for k, _ in value.pairs) if isinstance(value, MapNode) else ()
+        states = tuple(k.text for k, v in value.pairs if not is_doc(k, v)) if isinstance(value, MapNode) else ()
         found[name] = MachineOutline(parameters, tuple(s for s in states if s not in ("always", "early", "live")))
     return found
 
@@ -123,7 +124,7 @@ def read_role(reading: ParseContext, key: ScalarNode, node: MapNode) -> Role:
     machines: dict[str, Machine] = {}
     for machine_key, value in node.pairs:
         name = _machine_name(machine_key)
-        if machine_key.text == "early" or name in machines:
+        if machine_key.text == "early" or is_doc(machine_key, value) or name in machines:
             continue
         machines[name] = _machine(reading, role, name, machine_key, value, outlines[name])
     if "main" not in machines:
@@ -132,7 +133,7 @@ def read_role(reading: ParseContext, key: ScalarNode, node: MapNode) -> Role:
     elif len(machines["main"].parameters) > 1:
         text = "main takes at most one value: the connection it is run for"
         reading.fault(machines["main"].place, "A134", text, "like main(client)")
-    return Role(role, machines, read_early(reading, node.get("early")), key.place)
+    return Role(role, machines, read_early(reading, node.get("early")), key.place, read_doc(reading, node.get("doc")))
 
 
 def _machine(
@@ -149,14 +150,15 @@ def _machine(
         elif state_key.text == "live":
             pairs = reading.mapping(value, "'live'", "like live: {names: []}").pairs
             live = tuple(read_binding(reading, name_key, first, scope) for name_key, first in pairs)
-        elif state_key.text != "early":
+        elif state_key.text != "early" and not is_doc(state_key, value):
             if reading.name(state_key, "a state") and state_key.text in STAYING:
                 reading.fault(state_key.place, "A116", f"{state_key.text!r} is a word for what is next, no state")
             states[state_key.text] = read_state(reading, state_key, value, scope)
     if isinstance(node, MapNode) and not states:
         reading.fault(key.place, "A113", f"the machine {name!r} has no state", "it starts in its first state")
     early = read_early(reading, body.get("early"))
-    return Machine(name, role, outline.parameters or (), always, states, early, key.place, live)
+    doc = read_doc(reading, body.get("doc"))
+    return Machine(name, role, outline.parameters or (), always, states, early, key.place, live, doc)
 
 
 def _always(reading: ParseContext, node: Node, scope: Scope) -> Always:
@@ -207,6 +209,7 @@ def read_state(reading: ParseContext, key: ScalarNode, node: Node, scope: Scope)
         then=_then(reading, node, scope),
         early=read_early(reading, node.get("early")),
         place=key.place,
+        doc=whole_doc(reading, node.get("doc")),
     )
 
 

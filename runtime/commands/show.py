@@ -74,28 +74,48 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
     """Yield what is in a spec, for people."""
     yield f"{facts['protocol']}: {facts['title']}"
     yield f"{facts['file']}, framing {facts['framing']}"
+    yield from _prose(facts, "")
     for role in facts["roles"]:
         yield ""
         yield f"role {role['name']}, {role['does']}"
-        yield from (f"  {machine['name']}: {' '.join(machine['states'])}" for machine in role["machines"])
-    yield from _section(
-        "messages", ((m["from"] + " > " + m["to"], m["name"], m["body"]) for m in facts["messages"]), even_empty=True
-    )
-    yield from _section("types", ((t["name"], t["is"]) for t in facts["types"]))
+        yield from _prose(role, "  ")
+        for machine in role["machines"]:
+            yield f"  {machine['name']}: {' '.join(machine['states'])}"
+            yield from _prose(machine, "    ")
+            yield from (f"    {state}: {' '.join(doc.split())}" for state, doc in machine["docs"].items())
+    messages = ((m["from"] + " > " + m["to"], m["name"], m["body"]) for m in facts["messages"])
+    yield from _section("messages", messages, facts["messages"], even_empty=True)
+    yield from _section("types", ((t["name"], t["is"]) for t in facts["types"]), facts["types"])
     for role in facts["roles"]:
         title = f"questions to the player of {role['name']}, and the messages that may answer"
         yield from _section(title, ((_asked(q), " | ".join(q["messages"])) for q in role["questions"]))
-    yield from _section("settings", ((s["name"], s["value"], s["kind"]) for s in facts["settings"]))
+    yield from _section("settings", ((s["name"], s["value"], s["kind"]) for s in facts["settings"]), facts["settings"])
     players = ((p["kind"] + (" *" if p["default"] else ""), p["does"]) for p in facts["players"])
     yield from _section("players", players, even_empty=True)
     yield "  how to write one: docs/players.md"
 
 
-def _section(title: str, rows: Iterable[tuple[str, ...]], *, even_empty: bool = False) -> Iterator[str]:
-    """Yield a table under its title; nothing if it has no rows, unless it is told of ``even_empty``."""
+def _section(
+    title: str, rows: Iterable[tuple[str, ...]], facts: Sequence[dict[str, Any]] = (), *, even_empty: bool = False
+) -> Iterator[str]:
+    """Yield a table under its title, each row with what the spec says of it; nothing if it has no rows.
+
+    With ``even_empty`` there is a title at least. ``facts`` are what the rows are of, one for one.
+    """
     lines = table(rows)
     if lines or even_empty:
-        yield from ("", title, *(f"  {line}" for line in lines))
+        yield from ("", title)
+    for index, line in enumerate(lines):
+        yield f"  {line}"
+        if facts:
+            yield from _prose(facts[index], "    ")
+
+
+def _prose(facts: dict[str, Any], indent: str) -> Iterator[str]:
+    """Yield what a spec says of something in words, and its examples."""
+    yield from (f"{indent}{line}".rstrip() for line in facts["doc"].splitlines())
+    if facts.get("examples"):
+        yield f"{indent}like {', '.join(facts['examples'])}"
 
 
 def _pair_lines(found: Sequence[Pair]) -> Iterator[str]:
@@ -125,6 +145,7 @@ def _facts(spec: Spec) -> dict[str, Any]:
     return {
         "protocol": spec.protocol,
         "title": spec.title,
+        "doc": spec.doc,
         "file": spec.file,
         "framing": spec.wire.framing,
         "rules": [name for name, _ in spec.rules],
@@ -144,6 +165,7 @@ def _role(spec: Spec, role: Role) -> dict[str, Any]:
     return {
         "name": role.name,
         "does": " and ".join(does) or "alone",
+        "doc": role.doc,
         "machines": [_machine(machine) for machine in role.machines.values()],
         "questions": _questions(spec, role),
     }
@@ -177,13 +199,21 @@ def _type(spec: Spec, declared: TypeDeclaration) -> dict[str, Any]:
         "name": declared.name,
         "is": type_text(declared.type),
         "example": msgspec.json.encode(plain(shape.example())).decode(),
+        "examples": [msgspec.json.encode(plain(one)).decode() for one in declared.examples],
+        "doc": declared.doc,
         "schema": shape.json_schema(),
     }
 
 
 def _machine(machine: Machine) -> dict[str, Any]:
     call = f"{machine.name}({', '.join(machine.parameters)})" if machine.parameters else machine.name
-    return {"name": call, "states": list(machine.states), "always": machine.always is not None}
+    return {
+        "name": call,
+        "states": list(machine.states),
+        "always": machine.always is not None,
+        "doc": machine.doc,
+        "docs": {state.name: state.doc for state in machine.states.values() if state.doc},
+    }
 
 
 def _message(spec: Spec, message: Message) -> dict[str, Any]:
@@ -196,13 +226,15 @@ def _message(spec: Spec, message: Message) -> dict[str, Any]:
         "holes": list(shape.fields),
         "body": body_text(message.body, spec),
         "example": msgspec.json.encode(plain(shape.example())).decode(),
+        "examples": [msgspec.json.encode(plain(one)).decode() for one in message.examples],
+        "doc": message.doc,
         "schema": shape.json_schema(),
         "urgent": message.urgent,
     }
 
 
 def _setting(setting: Setting) -> dict[str, Any]:
-    return {"name": setting.name, "value": written(setting), "kind": setting.kind}
+    return {"name": setting.name, "value": written(setting), "kind": setting.kind, "doc": setting.doc}
 
 
 def written(setting: Setting) -> str:

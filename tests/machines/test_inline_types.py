@@ -27,7 +27,7 @@ def spelt(type_: Type) -> bool:
     """Whether a spec has a way to write a type: a union and a default have no brackets."""
     match type_:
         case Union(members):
-            return not any("[" in type_text(member) or "{" in type_text(member) for member in members)
+            return not any(isinstance(member, Union) or set(type_text(member)) & set("[{") for member in members)
         case ObjectType(fields):
             bare = all(not key.optional or not set(type_text(key.type)) & set("[{") for key in fields)
             return bare and all(spelt(key.type) for key in fields)

@@ -46,7 +46,15 @@ def keys() -> Iterator[str]:
     yield from (f"type.{scalar}" for scalar in SCALARS)
     yield from (f"type.{form}" for form in TYPE_FORMS)
     yield from (f"body.{form}" for form in BODY_FORMS)
-    yield from ("role.early", "machine.early", "machine.always", "machine.live", "roles.main(peer)")
+    yield from (
+        "role.doc",
+        "machine.doc",
+        "role.early",
+        "machine.early",
+        "machine.always",
+        "machine.live",
+        "roles.main(peer)",
+    )
     yield "messages.client, ai"
     yield from (f"state.{key}" for key in (*STATE_KEYS, "[branches]"))
     yield from (f"always.{key}" for key in ALWAYS_KEYS)
@@ -62,7 +70,7 @@ def keys() -> Iterator[str]:
 
 TYPE_FORMS = (
     *("enum", "loose", "map", "[A, B]", "[A, ...]", "[A, ... n]", "[A, ... m..n]", "{key: A}", "key = default"),
-    "A | B",
+    *("A | B", "int m..n", "string m..n"),
 )
 BODY_FORMS = ("$field Type", "$field Type = default", "text ${field Type}", "$$", "null true 12 text")
 SEND_FORMS = ("M", "M(a)", "[A, B]", "{to: M}", "{to: [A, B]}", "{a: A, b: B}", "{players: M}", "bare")

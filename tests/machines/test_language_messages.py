@@ -54,12 +54,15 @@ TYPES: list[tuple[str, str, list[Any], list[Any]]] = [
     ("type.enum", "{enum: [white, 2, null]}", ["white", 2, None], ["White", "2", 3]),
     ("type.int", "{int: 0..9}", [0, 9, 9.0], [-1, 10, 0.5]),
     ("type.string", '{string: "[a-z]{1,3}"}', ["a", "abc"], ["", "abcd", "A", "a\n"]),
+    ("type.int m..n", "int 0..9 | null", [0, 9, None], [-1, 10]),
+    ("type.string m..n", "string 1..3", ["a", "a\nb"], ["", "abcd"]),
     ("type.map", "{map: [string, int]}", [{}, {"a": 1, "b": 2}], [{"a": "b"}, []]),
 ]
 
 
 @shows("type.string", "type.int", "type.number", "type.bool", "type.null", "type.any", "type.enum", "type.map")
 @shows("type.[A, B]", "type.[A, ...]", "type.[A, ... n]", "type.[A, ... m..n]", "type.{key: A}", "type.A | B")
+@shows("type.int m..n", "type.string m..n")
 @pytest.mark.parametrize(("type_", "good", "bad"), [row[1:] for row in TYPES], ids=[row[1] for row in TYPES])
 def test_a_type_takes_what_it_says_and_nothing_else(type_: str, good: list[Any], bad: list[Any]) -> None:
     # string int number bool null any enum map [A, B] [A, ...] [A, ... n] [A, ... m..n] {key: A} A | B

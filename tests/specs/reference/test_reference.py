@@ -31,20 +31,23 @@ from tests.support.session_harness import Network
 
 SPECS = Path(__file__).resolve().parents[3] / "specs"
 README = (SPECS / "README.md").read_text()
+PAGES = {path.name: path.read_text() for path in sorted(SPECS.glob("*.md"))}
+WHOLE = "\n".join(PAGES.values())
 BASES = Path(__file__).parent / "bases"
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """An example: in which line of the page it begins, what it is part of, and which problems it has."""
+    """An example: on which page and in which line it begins, what it is part of, and which problems it has."""
 
+    page: str
     line: int
     text: str
     base: str | None
     problems: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.text.splitlines()[0]}"
+        return f"{self.page} line {self.line}: {self.text.splitlines()[0]}"
 
     def tells(self, code: str) -> bool:
         """Whether a problem is one of the block: what a part of a spec binds, the rest of it may read."""
@@ -101,13 +104,18 @@ def messages_in_use(text: str) -> str:
 
 
 def blocks() -> Iterator[Block]:
-    """Yield the examples of the page."""
+    """Yield the examples of all pages, those of the reference first."""
     pattern = re.compile(r"((?:^<!-- [^\n]* -->\n)*)^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-    for found in pattern.finditer(README):
-        notes = dict(re.findall(r"<!-- (\w+): (.*?) -->", found[1]))
-        assert set(notes) <= {"in", "problems"}, notes
-        codes = tuple(notes["problems"].split()) if "problems" in notes else ()
-        yield Block(README.count("\n", 0, found.start(2)) + 1, found[2], notes.get("in"), codes)
+    pages_in_order = sorted(PAGES.items(), key=lambda page: page[0] != "README.md")
+    for page, text in pages_in_order:
+        yield from (_block(page, text, found) for found in pattern.finditer(text))
+
+
+def _block(page: str, text: str, found: re.Match[str]) -> Block:
+    notes = dict(re.findall(r"<!-- (\w+): (.*?) -->", found[1]))
+    assert set(notes) <= {"in", "problems"}, notes
+    codes = tuple(notes["problems"].split()) if "problems" in notes else ()
+    return Block(page, text.count("\n", 0, found.start(2)) + 1, found[2], notes.get("in"), codes)
 
 
 BLOCKS = list(blocks())
@@ -127,7 +135,7 @@ def test_every_example_is_right_or_has_the_problems_it_says(block: Block) -> Non
 
 
 def test_there_are_as_many_examples_as_fences() -> None:
-    assert len(BLOCKS) == README.count("```yaml")
+    assert len(BLOCKS) == WHOLE.count("```yaml")
     assert {block.base for block in BLOCKS} - {None, "messages"} == {path.stem for path in BASES.glob("*.yaml")}
 
 
@@ -159,7 +167,7 @@ def test_every_code_is_told_and_no_other() -> None:
 
 @pytest.mark.parametrize("key", dict.fromkeys((*TOP_KEYS, *STATE_KEYS, *ALWAYS_KEYS, *BRANCH_KEYS, *STAYING, *REASONS)))
 def test_every_key_and_word_is_told(key: str) -> None:
-    assert f"`{key}`" in README
+    assert f"`{key}`" in WHOLE
 
 
 def test_the_limits_of_the_wire_are_told_with_their_defaults() -> None:
@@ -168,13 +176,15 @@ def test_the_limits_of_the_wire_are_told_with_their_defaults() -> None:
             assert re.search(rf"^\| `{field.name}`: [^|]* \| {field.default} \|", README, re.MULTILINE), field.name
 
 
-def test_every_link_leads_somewhere() -> None:
-    anchors = {
-        re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-")
-        for heading in re.findall(r"^#+ (.*)$", README, re.MULTILINE)
-    }
-    for target in re.findall(r"\]\(([^)]+)\)", README):
-        if target.startswith("#"):
-            assert target[1:] in anchors, target
-        else:
-            assert (SPECS / target).exists(), target
+def anchors(text: str) -> set[str]:
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_leads_somewhere(page: str) -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", PAGES[page]):
+        file, _, anchor = target.partition("#")
+        assert not file or (SPECS / file).exists(), target
+        if anchor:
+            assert anchor in anchors((SPECS / (file or page)).read_text()), target

@@ -150,7 +150,7 @@ KEYS = [
     ("a branch", SCHEMA["$defs"]["branchKeys"]["properties"], BRANCH_KEYS),
     ("a changed state", SCHEMA["$defs"]["changedState"]["properties"], (*STATE_KEYS, BEFORE)),
     ("a changed always", dict.fromkeys(CHANGED["always"]["propertyNames"]["enum"]), ALWAYS_KEYS),
-    ("a changed machine", CHANGED, ("always", "early", "live", AROUND)),
+    ("a changed machine", CHANGED, ("always", "doc", "early", "live", AROUND)),
     ("an always", SCHEMA["$defs"]["always"]["properties"], ALWAYS_KEYS),
     ("a step", SCHEMA["$defs"]["branchKeys"]["properties"]["do"]["items"]["properties"], STEPS),
 ]
