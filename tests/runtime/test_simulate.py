@@ -51,6 +51,7 @@ def words(name: str, kinds: Sequence[str]) -> list[str]:
     # A message without an end is too long after three seconds. Where somebody is late before that, how much of it had
     # come by then is a matter of chance over TCP.
     settings = SETTINGS.get(name, QUICK) if "infinite" not in kinds else ()
+    settings = (*settings, "checks=10 per 1 s") if "check-flood" in kinds else settings  # nor how many come in a second
     return [name, *given, *(word for one in settings for word in ("--set", one))]
 
 
