@@ -188,7 +188,8 @@ class LoopConnection(asyncio.BufferedProtocol):
         self._closing = True
         self._on_bytes = self._on_end = None
         self._rest.clear()
-        self._transport.abort()
+        if not self._lost:  # uvloop raises where the stream is gone
+            self._transport.abort()
 
     def pause(self) -> None:
         """Read no more."""
@@ -348,6 +349,7 @@ class LoopListener(Accepting):
         self.port: int = bound[0].extra(SocketAttribute.local_port)
         self._bound = bound
         self._tasks: list[asyncio.Task[None]] = []
+        self._busy: set[asyncio.Task[None]] = set()  # those that hand a connection over just now
 
     async def serve(self, on_connection: Callable[[Connection], None]) -> None:
         """Begin to hand over connections."""
@@ -359,7 +361,8 @@ class LoopListener(Accepting):
         """Give up the port."""
         tasks, self._tasks = self._tasks, []
         for task in tasks:
-            task.cancel()
+            if task not in self._busy:  # what is handed over lives on
+                task.cancel()
         with anyio.CancelScope(shield=True):
             await asyncio.gather(*tasks, return_exceptions=True)
             for one in self._bound:
@@ -367,7 +370,7 @@ class LoopListener(Accepting):
 
     async def _accept(self, listening: socket, on_connection: Callable[[Connection], None]) -> None:
         loop = asyncio.get_running_loop()
-        while True:
+        while self._tasks:  # until the port is given up
             await self.room()
             try:
                 raw, _ = await loop.sock_accept(listening)
@@ -376,10 +379,16 @@ class LoopListener(Accepting):
                 continue
             try:
                 await self.room()  # that of another address may have taken the last place
+            except BaseException:
+                raw.close()
+                raise
+            task = asyncio.current_task()
+            assert task is not None, "it runs in a task"
+            self._busy.add(task)
+            try:
                 await loop.connect_accepted_socket(lambda: LoopConnection(on_connection), raw)
             except OSError as error:  # it has gone already
                 raw.close()
                 log.debug("a connection was lost at once: %s", reason(error))
-            except BaseException:
-                raw.close()
-                raise
+            finally:
+                self._busy.discard(task)
