@@ -24,8 +24,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
-import stat
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -48,7 +46,6 @@ FLUSH_LINES = 256
 FLUSH_BYTES = 1 << 20
 READ_BYTES_MAX: Final = 1 << 28  # 256 MiB: what a journal may have to be read, some million inputs.
 LIMIT_MIB: Final = READ_BYTES_MAX >> 20  # What a journal may have unless told otherwise: all of it can be replayed.
-NESTED_MAX: Final = 200  # Lists in lists of one line; a message has 64 at the most.
 LAG_SECONDS_MIN = 0.001  # Below, the loop was on time, and a line is the shorter for not saying so.
 
 Kind = Literal["start", "connect", "bytes", "lost", "tick", "answer", "failed", "fault", "property"]
@@ -395,118 +392,3 @@ def _new_in(folder: Path, stem: str) -> tuple[Path, IO[bytes]]:
         except FileExistsError:
             continue
     raise JournalError(f"{folder}: ten thousand journals named {stem}")
-
-
-class Recorded(msgspec.Struct):
-    """A journal as read. ``complete`` is false if it lacks its last line.
-
-    It was cut at its limit then, or its host died or still runs.
-    """
-
-    head: Head
-    lines: list[Line]
-    complete: bool
-    counted: int | None = None  # how many lines its end says it has
-
-
-def read_journal(path: Path) -> Recorded:
-    """Read a journal.
-
-    Raises:
-        JournalError: it cannot be read, is no journal, is of a later format, or is damaged before its last line.
-    """
-    first, *rest = _content(path).split(b"\n")
-    try:
-        _check_nesting(first)
-        head = msgspec.json.decode(first, type=Head)
-    except _UNREADABLE as error:
-        raise JournalError(f"{path}: this is no journal of a run") from error
-    if head.journal != FORMAT:
-        raise JournalError(f"{path}: the journal has format {head.journal}, this program reads format {FORMAT}")
-    lines: list[Line] = []
-    decode_line = msgspec.json.Decoder(Line).decode
-    end: End | None = None
-    for number, text in enumerate(rest, start=2):
-        if not text:
-            continue
-        if end is not None:
-            raise JournalError(f"{path}:{number}: there is a line after the one that ends the journal")
-        try:
-            _check_nesting(text)
-            line = decode_line(text)
-            _check(line)
-            lines.append(line)
-        except _UNREADABLE as error:
-            end = _end(text)
-            if end is not None:
-                continue
-            if number == len(rest) + 1:  # Torn: not even its line end was written.
-                break
-            raise JournalError(f"{path}:{number}: this line is damaged: {error}") from error
-    return Recorded(head, lines, end is not None, end.lines if end is not None else None)
-
-
-# RecursionError is for nesting beyond what the parser does; the others are ValueErrors: not UTF-8, no base64.
-_UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
-
-
-def _content(path: Path) -> bytes:
-    """Return what is in a journal; nothing is read from a pipe or a device, which may have no end."""
-    try:
-        # Opened without waiting: to open a pipe that nobody writes to would take for ever.
-        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise JournalError(f"{path}: this is no file that a journal could stand in")
-            content = file.read(READ_BYTES_MAX + 1)
-    except OSError as error:
-        raise JournalError(f"{path}: {error.strerror or error}") from error
-    except ValueError as error:  # a null character in the path
-        raise JournalError(f"{str(path)!r} is no path: {error}") from error
-    if len(content) > READ_BYTES_MAX:
-        raise JournalError(f"{path}: the journal is longer than {READ_BYTES_MAX} bytes")
-    return content
-
-
-_TEXTS: Final = re.compile(rb'"(?:[^"\\]|\\.)*"')
-_BRACKETS: Final = re.compile(rb"[\[\]{}]")
-
-
-def _check_nesting(text: bytes) -> None:
-    if text.count(b"[") + text.count(b"{") <= NESTED_MAX:
-        return
-    depth = deepest = 0
-    # Without its escapes and texts a line has brackets only where they nest.
-    for bracket in _BRACKETS.findall(_TEXTS.sub(b"", text)):
-        depth += 1 if bracket in b"[{" else -1
-        deepest = max(deepest, depth)
-    if deepest > NESTED_MAX:
-        raise ValueError(f"nested deeper than {NESTED_MAX}")
-
-
-def _check(line: Line) -> None:
-    """Raise a ValueError if a line lacks what its kind must have, or has what no journal is written with."""
-    if not isinstance(line.took, list | tuple) or not isinstance(line.out, list | tuple):  # a tuple is a default
-        raise ValueError("took and out are lists")
-    if line.kind in ("bytes", "lost") and line.peer is None:
-        raise ValueError(f"{line.kind} needs a peer")
-    if line.kind == "bytes":
-        if line.raw is None:
-            raise ValueError("bytes needs what came, raw")
-        bytes_of(line.raw)
-    if line.kind in ("answer", "failed") and line.number is None:
-        raise ValueError(f"{line.kind} needs the number of its question")
-    if line.kind == "answer":
-        value = line.value
-        fields = set(value) if isinstance(value, dict) else set()
-        whole = fields == {"message", "holes"}
-        named = whole and isinstance(value["message"], str) and isinstance(value["holes"], dict)
-        if not named and fields != {"body"}:
-            raise ValueError("the value of an answer is {message, holes} or {body}")
-
-
-def _end(text: bytes) -> End | None:
-    try:
-        found = msgspec.json.decode(text, type=End)
-    except _UNREADABLE:
-        return None
-    return found if found.end else None

@@ -18,7 +18,8 @@ from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Received, S
 from machines.engine.compiler import Program
 from machines.model import Spec
 from machines.values import plain
-from runtime.journal import Line, Recorded, bytes_of, read_journal
+from runtime.journal import Line, bytes_of
+from runtime.journal_reading import Recorded, read_journal
 from runtime.replay import Replayed, ReplayError, again, program_of
 
 ELEMENTS_MAX: Final = 400  # A drawing of more is too long for any viewer.
@@ -57,7 +58,7 @@ def recorded(
     """
     try:
         read = read_journal(journal)
-        program = program_of(read, spec, rules=rules)
+        program = program_of(read.head, spec, rules=rules)
         return _JournalScenarioBuilder(read, program, session, journal).tell(elements_max)
     except ReplayError as error:
         raise ReplayError(f"{journal}: {error}") from error

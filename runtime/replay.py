@@ -15,7 +15,8 @@ from machines.engine.session import Session
 from machines.loader import find, load, rules_modules, sources
 from machines.problems import SpecError
 from machines.values import plain
-from runtime.journal import Head, Line, Recorded, answer_of, bytes_of, fault_text, read_journal, settled, shorts
+from runtime.journal import Head, Line, answer_of, bytes_of, fault_text, settled, shorts
+from runtime.journal_reading import Recorded, read_journal
 
 
 class ReplayError(Exception):
@@ -97,7 +98,7 @@ def replay(journal: Path, spec: str | None = None, *, force: bool = False, rules
         SpecError, SpecNotFound, SettingError, RulesError: as for `machines.loader.load`.
     """
     recorded = read_journal(journal)
-    program = program_of(recorded, spec, force=force, rules=rules)
+    program = program_of(recorded.head, spec, force=force, rules=rules)
     try:
         return _compared(recorded, program)
     except ReplayError as error:
@@ -134,11 +135,8 @@ def _compared(recorded: Recorded, program: Program) -> ReplayResult:
     return ReplayResult(recorded.head, inputs, sessions, tuple(endings), recorded.complete, difference)
 
 
-def program_of(
-    recorded: Recorded, spec: str | None = None, *, force: bool = False, rules: Sequence[str] = ()
-) -> Program:
+def program_of(head: Head, spec: str | None = None, *, force: bool = False, rules: Sequence[str] = ()) -> Program:
     """Return the program that a journal's run ran; errors as for `replay`."""
-    head = recorded.head
     allowed = tuple(rules)  # a journal may come from a stranger: it can not vouch for modules of its own
     name = spec or head.spec
     # Before it is read: another spec may not even have the settings that the run had.
@@ -160,47 +158,63 @@ def program_of(
     return Program(loaded, head.role, modules)
 
 
-def again(recorded: Recorded, program: Program, *, watch: bool = False) -> Iterator[Replayed]:
-    """Feed a journal's inputs to new sessions of a program, and yield each with what it led to.
+class Rerun:
+    """The sessions of a journal's run, done again input by input.
 
-    With ``watch`` that holds the messages taken too, as `machines.effects.Received`.
-
-    Raises:
-        ReplayError: an input cannot be: its session did not start, or it names a peer that never connected.
+    With ``watch`` what they led to holds the messages taken too, as `machines.effects.Received`.
     """
-    sessions: dict[int, Session] = {}
-    over: set[int] = set()
-    for number, line in enumerate(recorded.lines, start=2):
+
+    def __init__(self, head: Head, program: Program, *, watch: bool = False) -> None:
+        self._head = head
+        self._program = program
+        self._watch = watch
+        self._sessions: dict[int, Session] = {}
+        self._over: set[int] = set()
+
+    def feed(self, number: int, line: Line) -> Replayed:
+        """Do the input of a line again, the journal's ``number``th, and return what it led to.
+
+        Raises:
+            ReplayError: the input cannot be: its session did not start, or it names a peer that never connected.
+        """
         if line.kind == "property":  # what the line before it broke, seen by who looked on: no input
-            yield Replayed(number, line, [], [])
-            continue
-        if line.session in over:
+            return Replayed(number, line, [], [])
+        if line.session in self._over:
             raise ReplayError(f"line {number}: this session has ended before: a line was put in, or was changed")
         if line.kind == "fault":  # the runtime failed, not the session: there is nothing to be done again
-            over.add(line.session)
-            yield Replayed(number, line, line.took, [Ended(None, line.why or "the runtime failed")])
-            continue
-        if line.kind == "start":
-            if line.session in sessions:
-                raise ReplayError(f"line {number}: this session has started before")
-            seed = recorded.head.seed if line.seed is None else line.seed
-            sessions[line.session] = Session(program, seed=seed, my=line.my or recorded.head.my, watch=watch)
-        session = sessions.get(line.session)
-        if session is None:
-            raise ReplayError(f"line {number}: this session has not started: a line before it is missing")
+            self._over.add(line.session)
+            return Replayed(number, line, line.took, [Ended(None, line.why or "the runtime failed")])
+        session = self._session(number, line)
         try:
             out = _fed(session, line)
         except Exception as error:
             if line.out == [["ended", None, fault_text(error)]]:  # so it was in the run: a fault of ours, and told
-                over.add(line.session)
-                yield Replayed(number, line, line.took, [Ended(None, fault_text(error))])
-                continue
+                self._over.add(line.session)
+                return Replayed(number, line, line.took, [Ended(None, fault_text(error))])
             raise ReplayError(
                 f"line {number}: this input cannot follow on those before it: a line is missing, or was changed"
             ) from error
         if session.ended is not None:
-            over.add(line.session)
-        yield Replayed(number, line, session.took, out, session)
+            self._over.add(line.session)
+        return Replayed(number, line, session.took, out, session)
+
+    def _session(self, number: int, line: Line) -> Session:
+        if line.kind == "start":
+            if line.session in self._sessions:
+                raise ReplayError(f"line {number}: this session has started before")
+            seed = self._head.seed if line.seed is None else line.seed
+            my = line.my or self._head.my
+            self._sessions[line.session] = Session(self._program, seed=seed, my=my, watch=self._watch)
+        if line.session not in self._sessions:
+            raise ReplayError(f"line {number}: this session has not started: a line before it is missing")
+        return self._sessions[line.session]
+
+
+def again(recorded: Recorded, program: Program, *, watch: bool = False) -> Iterator[Replayed]:
+    """Feed a journal's inputs to new sessions of a program, and yield each with what it led to; see `Rerun`."""
+    rerun = Rerun(recorded.head, program, watch=watch)
+    for number, line in enumerate(recorded.lines, start=2):
+        yield rerun.feed(number, line)
 
 
 def _fed(session: Session, line: Line) -> list[Effect]:

@@ -157,7 +157,7 @@ def join(
             put(line)
         if book is not None:
             note(f"journal {book.path}")
-    return FAILED if client.turned_away or ended.failed is not None else OK
+    return journal.end(FAILED if client.turned_away or ended.failed is not None else OK)
 
 
 def _prepared(

@@ -16,7 +16,7 @@ from machines.loader import find, shipped
 from machines.model import Spec
 from runtime.cli import program_version
 from runtime.commands.exit_codes import CommandError
-from runtime.commands.options import Backend
+from runtime.commands.options import Backend, pages_are_there
 from runtime.commands.output import note
 from runtime.journal import FORMAT, LIMIT_MIB, Head, Journal, JournalError, open_journal
 from runtime.replay import spec_hash
@@ -43,6 +43,9 @@ class JournalOptions:
             "replayed.",
         ),
     ] = LIMIT_MIB
+    studio: Annotated[
+        bool, Parameter(help="Show the run in a browser as it goes, at the link that is printed; see accord studio.")
+    ] = False
 
     def plan(self, head: Head) -> JournalPlan | None:
         """Return how the journal of a run is kept; None if none is to be.
@@ -52,6 +55,10 @@ class JournalOptions:
         """
         if self.off and self.where is not None:
             raise CommandError("--journal and --no-journal exclude one another: leave one of them out")
+        if self.studio:
+            if self.off:
+                raise CommandError("--studio shows what the journal has, and --no-journal keeps none")
+            pages_are_there("accord studio JOURNAL --save FILE needs nothing")
         if self.limit_mib < 1:
             raise CommandError(f"--journal-limit {self.limit_mib} is less than 1 MiB: --no-journal keeps none")
         return None if self.off else JournalPlan(self.where, head, self.limit_mib << 20)
@@ -65,7 +72,19 @@ class JournalOptions:
         """
         plan = self.plan(head)
         with plan.opened() if plan is not None else nullcontext() as made:
+            if made is not None and self.studio:
+                from runtime.studio.beside import open_beside
+
+                open_beside(made.path, head.rules)
             yield made
+
+    def end(self, code: int) -> int:
+        """Return a command's exit code, once the run's result is told and nobody looks at it in the studio any more."""
+        if self.studio:
+            from runtime.studio.beside import stay_until_closed
+
+            stay_until_closed()
+        return code
 
 
 @dataclass(frozen=True, slots=True)

@@ -275,3 +275,13 @@ def addresses_of(given: Sequence[str], targets: Sequence[str]) -> dict[str, tupl
 def shown_address(host: str, port: int) -> str:
     """Return ``HOST:PORT`` as ``address_of`` reads it."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def pages_are_there(otherwise: str) -> None:
+    """Refuse to go on where the packages that serve pages are not installed; ``otherwise`` is what needs none.
+
+    Raises:
+        CommandError: they are not.
+    """
+    if any(find_spec(name) is None for name in ("starlette", "uvicorn", "websockets")):
+        raise CommandError(f"the pages need the extra 'web': pip install 'accord[web]' ({otherwise})")

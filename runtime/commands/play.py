@@ -109,7 +109,7 @@ def play(
         told = f"seed {game.seed}, {result.seconds:.2f} s"
         note(told if book is None else f"{told}, journal {book.path}")
     ends = [result.ended] if result.ended is not None else [*result.sessions.values()]
-    return FAILED if any(ended.failed is not None for ended in ends) else OK
+    return journal.end(FAILED if any(ended.failed is not None for ended in ends) else OK)
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ def proxy(
         with suppress(KeyboardInterrupt):  # the usual way to end it
             run(lambda: _carry(made, host, port, partial(told.listening, host, book), once=once), backend)
         told.sum_up(book)
-    return FAILED if overhearing.accusations else OK
+    return journal.end(FAILED if overhearing.accusations else OK)
 
 
 async def _carry(proxy: Proxy, host: str, port: int, listening: Callable[[int], None], *, once: bool) -> None:

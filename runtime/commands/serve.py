@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Final
 
 from cyclopts import Parameter
@@ -89,13 +88,13 @@ def serve(
     )
     with log_shown(report.level, as_json=report.log_json):
         if again:
-            _check_again(service.program, service.kind, journal.where, at_once)
+            _check_again(service.program, service.kind, journal, at_once)
             GroupService(service, journal.plan(head), at_once).serve()
         with journal.opened(head) as book:
             once = _OneService(service, book)
             ended = once.serve()
     once.tell_end(ended)
-    return FAILED if ended.failed is not None else OK
+    return journal.end(FAILED if ended.failed is not None else OK)
 
 
 def _prepared(
@@ -195,7 +194,7 @@ class _OneService:
             note(f"journal {self.book.path}")
 
 
-def _check_again(made: Program, kind: str, journal: Path | None, at_once: int) -> None:
+def _check_again(made: Program, kind: str, journal: JournalOptions, at_once: int) -> None:
     """Make sure that a role can be served group after group, and there is a folder for its journals.
 
     Raises:
@@ -207,12 +206,16 @@ def _check_again(made: Program, kind: str, journal: Path | None, at_once: int) -
         raise CommandError("a person cannot decide for several groups at a time: leave out --again, or name a program")
     if at_once < 1:
         raise CommandError(f"--at-once {at_once} is less than 1: nobody could play")
-    if journal is not None:
+    if journal.studio:
+        raise CommandError("--studio shows one run, and --again makes many: open the journal of one with accord studio")
+    if journal.where is not None:
         try:
-            journal.mkdir(parents=True, exist_ok=True)
+            journal.where.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             why = "it is a file" if isinstance(error, FileExistsError) else error.strerror
-            raise CommandError(f"--journal {journal}: with --again it is the folder of all journals: {why}") from error
+            raise CommandError(
+                f"--journal {journal.where}: with --again it is the folder of all journals: {why}"
+            ) from error
 
 
 def _how_far(stop: Stopped, *, each: bool) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import webbrowser
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -11,10 +10,10 @@ from cyclopts import Parameter
 
 from diagrams.rendering.render import PictureError
 from runtime.commands.exit_codes import OK, CommandError
-from runtime.commands.options import Json, Rules, are_modules, is_spec
+from runtime.commands.options import Json, Rules, are_modules, is_spec, pages_are_there
 from runtime.commands.output import note, put, put_json
 from runtime.studio.page import pictures, saved
-from runtime.studio.steps import run_of
+from runtime.studio.steps import RecordedRun
 
 
 def studio(
@@ -34,6 +33,7 @@ def studio(
 ) -> int:
     """Show a run step by step: its messages as a sequence diagram, the states of all roles lit, the game's board.
 
+    A run that still goes on is followed: the page shows what comes as its journal is written.
     A server's journal shows where its clients stand too, as clients of the spec would. The page is for this machine and
     for who has its link; --save writes one file to mail or to hand in. Without --save the extra 'web' is needed.
     Ctrl-C ends it.
@@ -41,10 +41,11 @@ def studio(
     are_modules(rules)
     if spec is not None:
         is_spec(spec)
-    if save is None and find_spec("uvicorn") is None:
-        raise CommandError("the pages need the extra 'web': pip install 'accord[web]' (--save FILE needs nothing)")
-    run = run_of(journal, spec, force=force, rules=rules)
+    if save is None:
+        pages_are_there("--save FILE needs nothing")
+    run = RecordedRun(journal, spec, force=force, rules=rules)
     try:
+        run.read()
         if save is not None:
             save.write_text(saved(run, pictures(run)), encoding="utf-8")
             if json:
@@ -59,6 +60,8 @@ def studio(
         raise CommandError(f"{save or f'{host}:{port}'}: {error.strerror or error}") from error
     except PictureError as error:
         raise CommandError(str(error)) from error
+    finally:
+        run.close()
     return OK
 
 

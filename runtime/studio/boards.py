@@ -15,26 +15,32 @@ from runtime.studio.steps import Party, Step
 
 
 class Boards:
-    """The boards of a run. ``at`` has, for each step, the index of the board that is seen then; -1 for none."""
+    """The boards of a run, as far as its steps were shown.
 
-    def __init__(self, spec: Spec, steps: Sequence[Step], parties: Sequence[Party]) -> None:
+    ``at`` has, for each step, the index of the board that is seen then; -1 for none.
+    """
+
+    def __init__(self, spec: Spec) -> None:
         self.at: list[int] = []
         self._draw: list[Callable[[], str]] = []
-        views = [view.pictured for view in companions(spec, "views") if hasattr(view, "pictured")]
+        self._views = [view.pictured for view in companions(spec, "views") if hasattr(view, "pictured")]
+        self._states: list[Any] = [None] * len(self._views)
+
+    def show(self, steps: Sequence[Step], parties: Sequence[Party]) -> None:
+        """Tell the views the next steps."""
         names = {party.id: party.name for party in parties}
-        states: list[Any] = [None] * len(views)
         for step in steps:
             for said in step.said:
                 if said.fields is None:
                     continue
                 client = said.source if "p" in said.source else said.target or said.source
-                for at, view in enumerate(views):
-                    self._tell(states, at, view, names.get(client, client), said.text, said.fields)
+                for at, view in enumerate(self._views):
+                    self._tell(at, view, names.get(client, client), said.text, said.fields)
             self.at.append(len(self._draw) - 1)
 
-    def _tell(self, states: list[Any], at: int, view: Any, who: str, message: str, fields: Any) -> None:
+    def _tell(self, at: int, view: Any, who: str, message: str, fields: Any) -> None:
         try:
-            states[at], draw = view(states[at], who, message, fields)
+            self._states[at], draw = view(self._states[at], who, message, fields)
         except Exception:  # what a peer wrote need not make sense to a view: then there is nothing new to see
             return
         if draw is not None:

@@ -1,6 +1,6 @@
 """A run as one page of HTML: the same page that is served, with its data, pictures and boards inside.
 
-    run ▶ facts (who, which pictures, a row for each step) ▶ the page's script draws them
+    run ▶ RunFacts (who, which pictures, a row for each step) ▶ the page's script draws them
 
 A row is ``[seconds, kind, party, stand, arrows, unsure, board, [[from, to, text, tone], …]]``. ``stand`` is pairs of a
 party and of where it stands; where, arrows and the like are indices of ``table``, since most rows repeat them.
@@ -20,11 +20,13 @@ from diagrams.documents.html import inline
 from diagrams.rendering.render import render
 from diagrams.states.dot import write_spec
 from machines.values import plain
+from runtime.journal import JournalError
+from runtime.replay import ReplayError
 from runtime.studio.boards import Boards
-from runtime.studio.steps import RecordedRun, Step, Tone
+from runtime.studio.steps import Party, RecordedRun, Step, Tone
 
 _PAGES: Final = files("runtime.studio") / "pages"
-VERSION: Final = 1  # of what the page's script reads
+VERSION: Final = 2  # of what the page's script reads
 
 
 def text_of(name: str) -> str:
@@ -32,41 +34,90 @@ def text_of(name: str) -> str:
     return (_PAGES / name).read_text(encoding="utf-8")
 
 
-def facts(run: RecordedRun, boards: Boards) -> dict[str, Any]:
-    """Return what the page needs at first: all but pictures, boards, and the details of steps."""
-    table: dict[tuple[str, ...], int] = {}
+class RunFacts:
+    """What the page needs of a run at first, and what has come since: all but pictures, boards, and steps opened.
 
-    def index(ids: tuple[str, ...]) -> int:
-        return table.setdefault(ids, len(table))
+    ``failed`` says why the journal could not be read on; None as long as it can.
+    """
 
-    rows = [
-        [
-            step.seconds,
-            step.kind,
-            step.party,
-            [[party, index(ids)] for party, ids in step.stands.items()],
-            index(step.arrows),
-            sorted(step.unsure),
-            boards.at[number],
-            [[said.source, said.target, said.text, int(said.tone)] for said in step.said],
-        ]
-        for number, step in enumerate(run.steps)
-    ]
-    pictures = [{"id": name, "role": role, "machine": machine} for (role, machine), name in run.marks.pictures.items()]
-    return {
-        "version": VERSION,
-        "protocol": run.head.protocol,
-        "role": run.head.role,
-        "seed": run.head.seed,
-        "started": run.head.started,
-        "complete": run.complete,
-        "parties": [{"id": one.id, "role": one.role, "name": one.name} for one in run.parties],
-        "pictures": pictures,
-        "boards": len(boards),
-        "table": list(table),
-        "rows": rows,
-        "tones": {tone.name.lower(): int(tone) for tone in Tone},
-    }
+    def __init__(self, run: RecordedRun) -> None:
+        self.run = run
+        self.boards = Boards(run.program.spec)
+        self.rows: list[list[Any]] = []
+        self.failed: str | None = None
+        self._parties: tuple[Party, ...] = ()
+        self._table: list[tuple[str, ...]] = []
+        self._index_of: dict[tuple[str, ...], int] = {}
+        self._shown()
+
+    def read(self) -> bool:
+        """Read on in the run's journal, and return whether there is news for the page. Nothing is raised."""
+        told = len(self.rows), self.run.complete
+        try:
+            self.run.read()
+        except (JournalError, ReplayError) as error:
+            self.failed = str(error)
+        self._shown()
+        if self.over:
+            self.run.close()
+        return told != (len(self.rows), self.run.complete) or self.failed is not None
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing will come any more."""
+        return self.run.complete or self.failed is not None
+
+    def head(self) -> dict[str, Any]:
+        """Return what does not change: the protocol, whose journal it is, the pictures."""
+        head, marks = self.run.head, self.run.marks
+        return {
+            "version": VERSION,
+            "protocol": head.protocol,
+            "role": head.role,
+            "seed": head.seed,
+            "started": head.started,
+            "pictures": [
+                {"id": name, "role": role, "machine": machine} for (role, machine), name in marks.pictures.items()
+            ],
+            "tones": {tone.name.lower(): int(tone) for tone in Tone},
+        }
+
+    def since(self, row: int = 0, entry: int = 0, rows_max: int | None = None) -> dict[str, Any]:
+        """Return the rows from one on, the entries of the table from one on, and what is true of the run by now."""
+        rows = self.rows[
+            row : None if rows_max is None else row + rows_max
+        ]  # first: what rows speak of is known before them
+        return {
+            "from": row,
+            "rows": rows,
+            "table": self._table[entry:],
+            "parties": [{"id": one.id, "role": one.role, "name": one.name} for one in self._parties],
+            "boards": len(self.boards),
+            "complete": self.run.complete,
+            "failed": self.failed,
+        }
+
+    def whole(self) -> dict[str, Any]:
+        """Return all that is known of the run by now."""
+        return {**self.head(), **self.since()}
+
+    def _shown(self) -> None:
+        """Make the rows of the steps that have none yet."""
+        steps = self.run.steps[len(self.rows) :]
+        self._parties = self.run.parties
+        self.boards.show(steps, self._parties)
+        for number, step in enumerate(steps, start=len(self.rows)):
+            stands = [[party, self._index(ids)] for party, ids in step.stands.items()]
+            said = [[one.source, one.target, one.text, int(one.tone)] for one in step.said]
+            board = self.boards.at[number]
+            arrows, unsure = self._index(step.arrows), sorted(step.unsure)
+            self.rows.append([step.seconds, step.kind, step.party, stands, arrows, unsure, board, said])
+
+    def _index(self, ids: tuple[str, ...]) -> int:
+        if ids not in self._index_of:
+            self._index_of[ids] = len(self._table)
+            self._table.append(ids)
+        return self._index_of[ids]
 
 
 def details(step: Step) -> list[dict[str, Any]]:
@@ -94,9 +145,10 @@ def saved(run: RecordedRun, drawn: Mapping[str, str]) -> str:
 
     It runs its own script only, and loads nothing.
     """
-    boards = Boards(run.program.spec, run.steps, run.parties)
+    facts = RunFacts(run)
+    boards = facts.boards
     embedded = {
-        "facts": facts(run, boards),
+        "facts": facts.whole(),
         "pictures": drawn,
         "boards": [boards.svg(at) for at in range(len(boards))],
         "details": [details(step) for step in run.steps],

@@ -1,5 +1,7 @@
 """The studio's pages on this machine: a run from its journal, to who has the token of the link.
 
+While the journal is written the site reads on, and tells every page that is open what has come: ``/live``, a WebSocket.
+
 Only loopback is served unless told otherwise. `enter` turns the link's token into a cookie, so that it leaves the
 address; a page of another site can neither read nor write anything: Host and the cookie are checked, the policy lets a
 page load its own parts alone.
@@ -9,18 +11,21 @@ from __future__ import annotations
 
 import secrets
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
+import anyio
+import anyio.to_thread
 import uvicorn
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from runtime.studio.boards import Boards
-from runtime.studio.page import details, facts, pictures, text_of
+from runtime.studio.page import RunFacts, details, pictures, text_of
 from runtime.studio.steps import RecordedRun
 
 POLICY: Final = (
@@ -34,6 +39,9 @@ HEADERS: Final = {
     "cache-control": "no-store",
     "cross-origin-resource-policy": "same-origin",
 }
+VIEWERS_MAX: Final = 64  # pages that are told what comes; a further one is asked to come back later
+READ_SECONDS: Final = 0.1  # between two looks at a journal that is being written
+ROWS_MAX: Final = 2_000  # in one message to a page
 _STATIC: Final = {"run.js": "text/javascript", "run.css": "text/css"}
 
 
@@ -42,11 +50,13 @@ class RunSite:
 
     def __init__(self, run: RecordedRun, *, token: str, port: int, hosts: frozenset[str]) -> None:
         self._run = run
-        self._boards = Boards(run.program.spec, run.steps, run.parties)
-        self._facts = facts(run, self._boards)
+        self._facts = RunFacts(run)
+        self._boards = self._facts.boards
         self._pictures: Mapping[str, str] = pictures(run)
         self._token = token
         self._cookie = f"accord-studio-{port}"  # cookies know no ports: two studios do not take each other's
+        self._viewers = 0
+        self._news = anyio.Event()
         routes = [
             Route("/", self._page),
             Route("/enter", self._enter),
@@ -56,8 +66,59 @@ class RunSite:
             Route("/board/{number:int}.svg", self._board),
             Route("/favicon.ico", self._no_icon),
             Route("/{name}", self._file),
+            WebSocketRoute("/live", self._live),
         ]
-        self.app: ASGIApp = _Guarded(Starlette(routes=routes), self._cookie, token, hosts)
+        self.app: ASGIApp = _Guarded(Starlette(routes=routes, lifespan=self._reading), self._cookie, token, hosts)
+
+    @asynccontextmanager
+    async def _reading(self, app: Starlette) -> AsyncIterator[None]:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._read_on)
+            try:
+                yield
+            finally:
+                tasks.cancel_scope.cancel()
+                self._run.close()
+
+    async def _read_on(self) -> None:
+        """Read the journal as it is written, and wake who waits for news."""
+        while not self._facts.over:
+            if await anyio.to_thread.run_sync(self._facts.read):
+                news, self._news = self._news, anyio.Event()
+                news.set()
+            await anyio.sleep(READ_SECONDS)
+
+    async def _live(self, socket: WebSocket) -> None:
+        """Tell a page what has come since the row and the entry that it has, until the run is over."""
+        row, entry = _count(socket, "row"), _count(socket, "entry")
+        if self._viewers >= VIEWERS_MAX or row is None or entry is None:
+            await socket.close(1013 if self._viewers >= VIEWERS_MAX else 1008)
+            return
+        await socket.accept()
+        self._viewers += 1
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_until_gone, socket, tasks.cancel_scope)
+                await self._tell(socket, row, entry)
+                tasks.cancel_scope.cancel()
+        finally:
+            self._viewers -= 1
+
+    async def _tell(self, socket: WebSocket, row: int, entry: int) -> None:
+        while True:
+            news, over = self._news, self._facts.over
+            told = self._facts.since(row, entry, ROWS_MAX)
+            row, entry = row + len(told["rows"]), entry + len(told["table"])
+            try:
+                await socket.send_json(told)
+            except (WebSocketDisconnect, OSError):
+                return
+            if row < len(self._facts.rows):
+                continue
+            if over:
+                await socket.close()
+                return
+            await news.wait()
 
     async def _enter(self, request: Request) -> Response:
         if not _same(request.query_params.get("token", ""), self._token):
@@ -79,7 +140,7 @@ class RunSite:
         return Response(status_code=204)  # every browser asks for one
 
     async def _run_facts(self, request: Request) -> Response:
-        return JSONResponse(self._facts)
+        return JSONResponse(self._facts.whole())
 
     async def _step(self, request: Request) -> Response:
         number = request.path_params["number"]
@@ -94,6 +155,18 @@ class RunSite:
     async def _board(self, request: Request) -> Response:
         number = request.path_params["number"]
         return _svg(self._boards.svg(number) if number < len(self._boards) else None)
+
+
+async def _until_gone(socket: WebSocket, scope: anyio.CancelScope) -> None:
+    """Wait until the page is closed; whatever it says is none of ours to hear."""
+    with suppress(WebSocketDisconnect, OSError):
+        await socket.receive_bytes()
+    scope.cancel()
+
+
+def _count(socket: WebSocket, name: str) -> int | None:
+    text = socket.query_params.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def _same(guessed: str, token: str) -> bool:
@@ -117,17 +190,18 @@ class _Guarded:
         self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        request = Request(scope)
-        answer: ASGIApp = self._app
-        if request.headers.get("host", "").rpartition(":")[0] not in self._hosts:
-            answer = PlainTextResponse("this studio has another name\n", 421)
-        elif request.method not in ("GET", "HEAD"):
-            answer = PlainTextResponse("nothing is written here\n", 405)
-        elif scope["path"] != "/enter" and not _same(request.cookies.get(self._cookie, ""), self._token):
-            answer = PlainTextResponse("open the link that accord studio printed: it has the token\n", 403)
+        asked = HTTPConnection(scope)
+        refusal = self._refusal(asked)
+        if scope["type"] == "websocket":
+            if refusal is None:
+                await self._app(scope, receive, send)
+            else:
+                await WebSocket(scope, receive, send).close()  # which answers 403
+            return
+        answer: ASGIApp = self._app if refusal is None else PlainTextResponse(f"{refusal[1]}\n", refusal[0])
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -141,6 +215,20 @@ class _Guarded:
 
         await answer(scope, receive, guarded)
 
+    def _refusal(self, asked: HTTPConnection) -> tuple[int, str] | None:
+        """Return the status and the sentence with which something is refused; None if it is not."""
+        host = asked.headers.get("host", "")
+        if host.rpartition(":")[0] not in self._hosts:
+            return 421, "this studio has another name"
+        if asked.scope.get("method", "GET") not in ("GET", "HEAD"):
+            return 405, "nothing is written here"
+        # A browser says which site's page opens a WebSocket: a page of another site has the cookie sent along.
+        if asked.scope["type"] == "websocket" and asked.headers.get("origin") != f"http://{host}":
+            return 403, "only pages of this studio are told what comes"
+        if asked.scope["path"] != "/enter" and not _same(asked.cookies.get(self._cookie, ""), self._token):
+            return 403, "open the link that accord studio printed: it has the token"
+        return None
+
 
 def _listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -148,6 +236,7 @@ def _listening(host: str, port: int) -> socket.socket:
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((host, port))
+        made.listen()  # who follows the link at once waits until it is answered
     except OSError:
         made.close()
         raise
@@ -167,6 +256,6 @@ def serve(run: RecordedRun, host: str, port: int, opened: Callable[[str], None])
     hosts = frozenset({host, "127.0.0.1", "localhost", "[::1]"})
     site = RunSite(run, token=token, port=number, hosts=hosts)
     named = "127.0.0.1" if host in ("0.0.0.0", "::") else host
-    server = uvicorn.Server(uvicorn.Config(site.app, log_level="warning", access_log=False, lifespan="off"))
+    server = uvicorn.Server(uvicorn.Config(site.app, log_level="warning", access_log=False, ws_max_size=1024))
     opened(f"http://{f'[{named}]' if ':' in named else named}:{number}/enter?token={token}")
     server.run(sockets=[listening])

@@ -18,8 +18,9 @@ from machines.engine.compiler import Program
 from machines.engine.session import Session
 from machines.loader import rules_modules
 from machines.values import plain
-from runtime.journal import Head, Recorded, bytes_of, read_journal
-from runtime.replay import Replayed, again, program_of
+from runtime.journal import Head, Line, bytes_of
+from runtime.journal_reading import GrowingJournal
+from runtime.replay import Replayed, Rerun, program_of
 from runtime.studio.shadows import Shadow, Stand, shadowed_role, stands
 
 RAW_CHARACTERS_MAX = 2000  # of a message as it was on the wire, in a step's details
@@ -71,31 +72,66 @@ class Step:
     places: tuple[str, ...]  # of the transitions: "main.asked: on INIT_PLACE, then playing"
 
 
-@dataclass(frozen=True)
 class RecordedRun:
-    """A whole run: its head, its steps in order, who took part, and the pictures by (role, machine)."""
+    """A run: its head, its steps in order so far, who took part, and the pictures by (role, machine).
 
-    head: Head
-    program: Program
-    marks: Marks
-    steps: tuple[Step, ...]
-    parties: tuple[Party, ...]
-    complete: bool
+    The journal may still be written: ``read`` reads on.
+    """
+
+    def __init__(
+        self, journal: Path, spec: str | None = None, *, force: bool = False, rules: Sequence[str] = ()
+    ) -> None:
+        """Open a journal, whose first line must be there; nothing further is read yet.
+
+        Raises:
+            JournalError: it cannot be read.
+            ReplayError: the spec has changed.
+            SpecError, SpecNotFound, SettingError, RulesError: as for `machines.loader.load`.
+        """
+        self._journal = GrowingJournal(journal)
+        self.head = self._journal.head
+        try:
+            self.program = program_of(self.head, spec, force=force, rules=rules)
+        except BaseException:
+            self._journal.close()
+            raise
+        self.steps: list[Step] = []
+        self._maker = StepMaker(self.head, self.program, rules)
+        self.marks = self._maker.marks
+
+    @property
+    def complete(self) -> bool:
+        """Whether the journal has its end, and all of it has been read."""
+        return self._journal.complete
+
+    @property
+    def parties(self) -> tuple[Party, ...]:
+        """Who took part in the steps so far: the sessions, each with its peers."""
+        return self._maker.parties()
+
+    def read(self) -> None:
+        """Read on, up to where the journal is written.
+
+        Raises:
+            JournalError: it is damaged, or cannot be read.
+            ReplayError: it does not hang together.
+        """
+        for line in self._journal.lines():
+            self.steps.append(self._maker.step(line))
+
+    def close(self) -> None:
+        """Read no more."""
+        self._journal.close()
 
 
 def run_of(journal: Path, spec: str | None = None, *, force: bool = False, rules: Sequence[str] = ()) -> RecordedRun:
-    """Read and replay a journal.
-
-    Raises:
-        JournalError: it cannot be read.
-        ReplayError: the spec has changed, or the journal does not hang together.
-        SpecError, SpecNotFound, SettingError, RulesError: as for `machines.loader.load`.
-    """
-    recorded = read_journal(journal)
-    program = program_of(recorded, spec, force=force, rules=rules)
-    maker = StepMaker(recorded, program, rules)
-    steps = tuple(maker.steps())
-    return RecordedRun(recorded.head, program, maker.marks, steps, maker.parties(), recorded.complete)
+    """Return the run of a journal, as far as it is written by now; errors as for `RecordedRun` and its ``read``."""
+    run = RecordedRun(journal, spec, force=force, rules=rules)
+    try:
+        run.read()
+    finally:
+        run.close()
+    return run
 
 
 @dataclass(slots=True)
@@ -110,11 +146,12 @@ class _SessionState:
 class StepMaker:
     """Makes steps of a journal, one after another."""
 
-    def __init__(self, recorded: Recorded, program: Program, rules: Sequence[str] = ()) -> None:
+    def __init__(self, head: Head, program: Program, rules: Sequence[str] = ()) -> None:
         self.marks = Marks(program.spec)
-        self._recorded = recorded
+        self._rerun = Rerun(head, program, watch=True)
+        self._lines = 1  # read: the head is one
         self._program = program
-        self._role = recorded.head.role
+        self._role = head.role
         other = shadowed_role(program.spec, self._role)
         self._shadowed = other
         self._client = Program(program.spec, other, rules_modules(program.spec, rules)) if other is not None else None
@@ -140,13 +177,10 @@ class StepMaker:
             return program.connects[peer]
         return program.callers[0] if program.callers else "peer"
 
-    def steps(self) -> Iterator[Step]:
-        """Yield the steps. Raises as `runtime.replay.again`."""
-        for done in again(self._recorded, self._program, watch=True):
-            yield self._step(done)
-
-    def _step(self, done: Replayed) -> Step:
-        line = done.line
+    def step(self, line: Line) -> Step:
+        """Return the step of the journal's next line. Raises as `runtime.replay.Rerun.feed`."""
+        self._lines += 1
+        done = self._rerun.feed(self._lines, line)
         began = self._began = line.t if self._began is None else self._began
         state = self._states.setdefault(line.session, _SessionState(f"s{line.session}"))
         said = [*self._came(state, done), *self._led_to(state, done)]

@@ -12,7 +12,7 @@ import pytest
 from diagrams.sequences.model import Message, Remark, Tone
 from machines.loader import load, shipped
 from runtime.cli import main
-from runtime.journal import read_journal
+from runtime.journal_reading import read_journal
 from runtime.recording import recorded
 from runtime.replay import ReplayError, spec_hash
 

@@ -29,10 +29,10 @@ from runtime.journal import (
     default_folder,
     open_journal,
     raw_of,
-    read_journal,
     settled,
     shorts,
 )
+from runtime.journal_reading import read_journal
 
 
 def head(**facts: Any) -> Head:

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from machines.effects import Effect
 from machines.engine.session import Program, Session
 from machines.loader import load, rules_modules
-from runtime.journal import FORMAT, Head, Journal, open_journal, read_journal
+from runtime.journal import FORMAT, Head, Journal, open_journal
+from runtime.journal_reading import read_journal
 from runtime.replay import ReplayError, replay, spec_hash
 
 CHAT = Path(__file__).resolve().parent.parent / "specs" / "chat.yaml"

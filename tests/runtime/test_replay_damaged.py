@@ -16,7 +16,8 @@ from machines.loader import RulesError, SpecNotFound, load, rules_modules
 from machines.parser.settings import SettingError
 from machines.problems import SpecError
 from runtime.cli import main
-from runtime.journal import NESTED_MAX, JournalError, fault_text, open_journal, read_journal
+from runtime.journal import JournalError, fault_text, open_journal
+from runtime.journal_reading import NESTED_MAX, read_journal
 from runtime.replay import ReplayError, replay
 from tests.runtime.test_replay import Recorder, head
 

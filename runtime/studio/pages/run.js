@@ -13,10 +13,11 @@
     return answer;
   };
   const facts = embedded ? embedded.facts : await (await fetched("/run.json")).json();
-  const { rows, table, parties, pictures, tones } = facts;
+  const { rows, table, pictures, tones } = facts; // rows and table grow while the run goes on
+  let { parties } = facts;
   const [SECONDS, KIND, PARTY, STAND, ARROWS, UNSURE, BOARD, SAID] = [0, 1, 2, 3, 4, 5, 6, 7];
   const toneName = Object.fromEntries(Object.entries(tones).map(([name, number]) => [number, name]));
-  const nameOf = new Map(parties.map((party) => [party.id, party.name]));
+  let nameOf = new Map();
 
   function element(name, attributes, text) {
     const made = document.createElementNS(SVG, name);
@@ -32,8 +33,9 @@
 
   document.title = `${facts.protocol}: a run`;
   $("title").textContent = facts.protocol;
-  $("about").textContent =
-    `${facts.role}, seed ${facts.seed}, ${rows.length} steps${facts.complete ? "" : "; the journal has no end"}`;
+  function about(state) {
+    $("about").textContent = `${facts.role}, seed ${facts.seed}, ${rows.length} steps${state ? `; ${state}` : ""}`;
+  }
 
   // -- pictures ------------------------------------------------------------------------------------------------
 
@@ -59,42 +61,64 @@
 
   // -- messages ------------------------------------------------------------------------------------------------
 
-  const roots = parties.filter((party) => !party.id.includes("p"));
-  const peers = parties.filter((party) => party.id.includes("p"));
-  const half = Math.ceil(peers.length / 2);
-  const lives = [...peers.slice(0, half), ...roots, ...peers.slice(half)].map((party) => party.id);
+  let peers = [];
+  let lives = [];
   const place = (id) => 10 + (lives.indexOf(id) + 0.5) * (88 / lives.length);
-  for (const id of lives) {
-    const head = html("span", nameOf.get(id));
-    head.style.left = `${place(id)}%`;
-    head.title = nameOf.get(id);
-    $("heads").append(head);
+
+  function meet(those) {
+    parties = those;
+    nameOf = new Map(parties.map((party) => [party.id, party.name]));
+    const roots = parties.filter((party) => !party.id.includes("p"));
+    peers = parties.filter((party) => party.id.includes("p"));
+    const half = Math.ceil(peers.length / 2);
+    lives = [...peers.slice(0, half), ...roots, ...peers.slice(half)].map((party) => party.id);
+    $("heads").replaceChildren();
+    for (const id of lives) {
+      const head = html("span", nameOf.get(id));
+      head.style.left = `${place(id)}%`;
+      head.title = nameOf.get(id);
+      $("heads").append(head);
+    }
+    $("who").replaceChildren($("who").firstElementChild);
+    for (const party of peers) {
+      const option = html("option", party.name);
+      option.value = party.id;
+      $("who").append(option);
+    }
+    $("who").value = filter;
+    $("who").parentElement.hidden = !peers.length;
   }
-  for (const party of peers) {
-    const option = html("option", party.name);
-    option.value = party.id;
-    $("who").append(option);
-  }
-  if (!peers.length) $("who").parentElement.hidden = true;
 
   let list = []; // [step, line] of all that is shown
   let at = 0;
   let filter = "";
   let high = 600;
   const drawnRows = new Map();
-  const violations = rows.flatMap((row, step) => (row[SAID].some((line) => line[3] === tones.violation) ? [step] : []));
-  $("violation").disabled = !violations.length;
-  $("violation").textContent = violations.length ? `next violation (${violations.length})` : "no violation";
+  const violations = [];
+
+  // Lists the rows from one on, below those that are listed; what is drawn stays as it is.
+  function listOn(from) {
+    for (let step = from; step < rows.length; step++) {
+      for (const line of rows[step][SAID]) if (!filter || line[0] === filter || line[1] === filter) list.push([step, line]);
+    }
+    $("tall").style.height = `${list.length * ROW}px`;
+    paint();
+  }
 
   function listed() {
     list = [];
-    rows.forEach((row, step) => {
-      for (const line of row[SAID]) if (!filter || line[0] === filter || line[1] === filter) list.push([step, line]);
-    });
-    $("tall").style.height = `${list.length * ROW}px`;
     drawnRows.clear();
     $("tall").replaceChildren();
-    paint();
+    listOn(0);
+  }
+
+  function count(from) {
+    for (let step = from; step < rows.length; step++) {
+      if (rows[step][SAID].some((line) => line[3] === tones.violation)) violations.push(step);
+    }
+    $("violation").disabled = !violations.length;
+    $("violation").textContent = violations.length ? `next violation (${violations.length})` : "no violation";
+    $("slider").max = Math.max(1, rows.length);
   }
 
   function rowOf(index) {
@@ -105,7 +129,6 @@
     row.dataset.step = step;
     row.id = `row${index}`;
     row.setAttribute("role", "option");
-    row.setAttribute("aria-setsize", list.length);
     row.setAttribute("aria-posinset", index + 1);
     const seconds = rows[step][SECONDS].toFixed(2);
     row.setAttribute(
@@ -149,6 +172,7 @@
       row.classList.toggle("now", step === at);
       row.classList.toggle("after", step > at);
       row.setAttribute("aria-selected", String(step === at));
+      row.setAttribute("aria-setsize", list.length);
     }
   }
   new ResizeObserver((entries) => {
@@ -252,12 +276,13 @@
   }
 
   function go(step, follow = true) {
+    if (!rows.length) return;
     at = Math.max(0, Math.min(rows.length - 1, step));
     const row = rows[at];
     light(row);
     $("slider").value = at + 1;
     $("slider").setAttribute("aria-valuetext", `step ${at + 1} of ${rows.length}`);
-    $("where").textContent = `step ${at + 1} of ${rows.length}, ${row[SECONDS].toFixed(2)} s`;
+    told();
     let low = 0;
     for (let end = list.length; low < end; ) {
       const middle = (low + end) >> 1;
@@ -273,6 +298,47 @@
     history.replaceState(null, "", `#step=${at + 1}${filter ? `&player=${filter}` : ""}`);
   }
 
+  function told() {
+    $("where").textContent = `step ${at + 1} of ${rows.length}, ${rows[at][SECONDS].toFixed(2)} s`;
+    const more = Math.max(0, rows.length - 1 - at);
+    $("more").hidden = !live || !more;
+    $("more").textContent = `${more} new`;
+  }
+
+  // -- what comes while the run goes on ------------------------------------------------------------------------
+
+  const AGAIN = 1000; // milliseconds until a lost connection is tried again
+  let live = !embedded && !facts.complete && !facts.failed;
+
+  function came(news) {
+    const from = rows.length;
+    const follows = at >= from - 1;
+    table.push(...news.table);
+    rows.push(...news.rows);
+    if (news.boards) document.querySelector("main").classList.remove("boardless");
+    if (news.parties.length !== parties.length || news.parties.some((one) => nameOf.get(one.id) !== one.name)) {
+      meet(news.parties);
+      listed();
+    } else {
+      listOn(from);
+    }
+    count(from);
+    live = !news.complete && !news.failed;
+    about(live ? "live" : news.failed);
+    if (follows && rows.length > from) go(rows.length - 1);
+    else if (rows.length) told();
+  }
+
+  function listen() {
+    const socket = new WebSocket(`ws://${location.host}/live?row=${rows.length}&entry=${table.length}`);
+    socket.addEventListener("message", (event) => came(JSON.parse(event.data)));
+    socket.addEventListener("close", () => {
+      if (!live) return;
+      about("the studio does not answer; it is tried again");
+      setTimeout(listen, AGAIN);
+    });
+  }
+
   // -- controls ------------------------------------------------------------------------------------------------
 
   let playing = 0;
@@ -286,7 +352,7 @@
   const violation = () => {
     if (violations.length) go(violations.find((step) => step > at) ?? violations[0]);
   };
-  $("slider").max = rows.length;
+  $("more").addEventListener("click", () => go(rows.length - 1));
   $("slider").addEventListener("input", () => go(Number($("slider").value) - 1));
   $("first").addEventListener("click", () => go(0));
   $("back").addEventListener("click", () => go(at - 1));
@@ -316,11 +382,15 @@
     filter = nameOf.has(wanted.get("player")) ? wanted.get("player") : "";
     $("who").value = filter;
     listed();
-    go((Number(wanted.get("step")) || 1) - 1);
+    go((Number(wanted.get("step")) || (live ? rows.length : 1)) - 1);
   }
   addEventListener("hashchange", linked);
   if (!facts.boards) document.querySelector("main").classList.add("boardless");
+  about(live ? "live" : facts.failed ?? (facts.complete ? "" : "the journal has no end"));
+  meet(parties);
+  count(0);
   linked();
+  if (live) listen();
   document.body.dataset.ready = "1";
 })().catch((error) => {
   document.getElementById("about").textContent = `the run cannot be shown: ${error.message}`;

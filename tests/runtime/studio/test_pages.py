@@ -9,20 +9,21 @@ import shutil
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from queue import Queue
+from threading import Thread
 from typing import Any
 
 import pytest
 
 from runtime.cli import main
-from runtime.studio.page import details, facts, pictures, saved
+from runtime.studio.page import RunFacts, details, pictures, saved
 from runtime.studio.steps import RecordedRun, run_of
 
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 
 from starlette.testclient import TestClient
 
-from runtime.studio.boards import Boards
-from runtime.studio.site import POLICY, RunSite
+from runtime.studio.site import POLICY, RunSite, serve
 
 HOST = "http://127.0.0.1:8000"
 HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "‮evil", "n" * 200]
@@ -45,10 +46,20 @@ roles:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> RecordedRun:
+def journal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     journal = tmp_path_factory.mktemp("run") / "run.jsonl"
     assert main(["play", "tsuro", "--players", "3", "--seed", "2", "-q", "--journal", str(journal)]) == 0
+    return journal
+
+
+@pytest.fixture(scope="module")
+def run(journal: Path) -> RecordedRun:
     return run_of(journal)
+
+
+@pytest.fixture
+def run_lines(journal: Path) -> list[bytes]:
+    return journal.read_bytes().splitlines(keepends=True)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +83,7 @@ def client(guest: TestClient) -> TestClient:
 
 
 def test_the_facts_of_a_run_name_every_step_and_every_element_once(run: RecordedRun) -> None:
-    told = facts(run, Boards(run.program.spec, run.steps, run.parties))
+    told = RunFacts(run).whole()
 
     assert len(told["rows"]) == len(run.steps)
     assert len(told["table"]) == len(set(told["table"]))
@@ -213,4 +224,39 @@ def test_a_saved_page_opens_from_its_file_and_is_led_by_keys(run: RecordedRun, b
     assert "INTER" in page.inner_text("#detail")
     assert said == []
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    page.close()
+
+
+@pytest.mark.xdist_group("browser")
+def test_a_page_follows_a_run_that_goes_on_until_one_steps_back(
+    run_lines: list[bytes], browser: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(b"".join(run_lines[:20]))
+    links: Queue[str] = Queue()
+    run = RecordedRun(path)
+    run.read()
+    Thread(target=serve, args=(run, "127.0.0.1", 0, links.put), daemon=True).start()
+    page = browser.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+
+    page.goto(links.get(timeout=10))
+    page.wait_for_selector("body[data-ready]")
+    assert page.inner_text("#where").startswith("step 19 of 19"), "a run that goes on is seen at its end"
+    with path.open("ab", buffering=0) as file:
+        file.write(b"".join(run_lines[20:40]))
+        page.get_by_text("step 39 of 39").wait_for()
+        page.keyboard.press("ArrowLeft")
+        assert page.inner_text("#more") == "1 new"
+        file.write(b"".join(run_lines[40:]))
+        steps = len(run_lines) - 2
+        page.get_by_text(f"step 38 of {steps}").wait_for()
+        page.get_by_text(re.compile(f"{steps} steps$")).wait_for()  # it is live no more
+        assert page.locator("#more").is_hidden()
+    page.keyboard.press("End")
+    assert page.inner_text("#where").startswith(f"step {steps} of {steps}")
+    page.wait_for_selector("#board[src^='/board/']")
+    assert said == []
     page.close()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from runtime.cli import main
-from runtime.journal import read_journal
+from runtime.journal_reading import read_journal
 from runtime.replay import again, program_of
 from runtime.studio.boards import Boards
 from runtime.studio.shadows import shadowed_role, stands
@@ -33,7 +33,7 @@ def test_where_the_role_stands_is_where_its_session_stood(name: str, tmp_path: P
     recorded = read_journal(journal)
 
     lit = 0
-    for step, done in zip(run.steps, again(recorded, program_of(recorded)), strict=True):
+    for step, done in zip(run.steps, again(recorded, program_of(recorded.head)), strict=True):
         assert done.session is not None
         wanted = {run.marks.box(run.head.role, path, state) for path, state in stands(done.session)}
         assert set(step.stands[step.party.partition("p")[0]]) == wanted
@@ -70,7 +70,9 @@ def test_what_a_player_did_wrong_is_a_violation_and_its_shadow_is_unsure(tmp_pat
 
 
 def boards_of(run: RecordedRun) -> Boards:
-    return Boards(run.program.spec, run.steps, run.parties)
+    boards = Boards(run.program.spec)
+    boards.show(run.steps, run.parties)
+    return boards
 
 
 @pytest.mark.parametrize("name", ["tsuro", "santorini-prompts", "trains"])

@@ -1,0 +1,85 @@
+"""The studio beside a run that goes on: a process of its own, which reads the run's journal; the run pays nothing.
+
+It ends with the process that started it, whatever ends that: it reads a pipe from it, and goes when the pipe is closed.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from runtime.commands.output import note
+from runtime.journal_reading import JournalEmptyError
+from runtime.studio.steps import RecordedRun
+
+LOOK_SECONDS: Final = 0.1  # between two looks whether the journal has begun
+# Its paths are those of this process: a module of the folder that it happens to be started in is not ours.
+_CHILD: Final = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from runtime.studio.beside import show
+show(sys.argv[2:])
+"""
+_started: list[subprocess.Popen[bytes]] = []
+
+
+def open_beside(journal: Path, rules: Sequence[str] = ()) -> None:
+    """Start a studio that shows a run as its journal is written; its link goes to standard error."""
+    paths = msgspec.json.encode(sys.path).decode()
+    words = [sys.executable, "-I", "-c", _CHILD, paths, str(journal.resolve()), *rules]
+    _started.append(subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL))
+
+
+def stay_until_closed() -> None:
+    """Wait until the studios are ended, by Ctrl-C: the run is over, and people still look at it."""
+    running = [process for process in _started if process.poll() is None]
+    if running:
+        note("the run is over; the studio shows it until Ctrl-C")
+    with suppress(KeyboardInterrupt):
+        for process in running:
+            process.wait()
+    for process in _started:
+        assert process.stdin is not None, "it was started with a pipe"
+        process.stdin.close()
+        process.wait()
+    _started.clear()
+
+
+def show(words: Sequence[str]) -> None:
+    """Be that process: ``words`` are the journal and the modules of rules allowed."""
+    threading.Thread(target=_end_with_starter, daemon=True).start()
+    journal, *rules = words
+    from runtime.commands.exit_codes import sentence
+    from runtime.studio.site import serve
+
+    try:
+        run = _begun(Path(journal), rules)
+        run.read()
+        serve(run, "127.0.0.1", 0, lambda link: note(f"studio: {link}"))
+    except KeyboardInterrupt:
+        return
+    except Exception as error:
+        told = sentence(error)
+        note(f"no studio: {told[0] if told is not None else f'{type(error).__name__}: {error}'}")
+
+
+def _begun(journal: Path, rules: Sequence[str]) -> RecordedRun:
+    while True:
+        try:
+            return RecordedRun(journal, rules=rules)
+        except JournalEmptyError:
+            time.sleep(LOOK_SECONDS)
+
+
+def _end_with_starter() -> None:
+    sys.stdin.buffer.read()
+    os._exit(0)
