@@ -47,6 +47,10 @@ class Record(dict[str, Any]):
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))
 
+    def __reduce__(self) -> tuple[type[Record], tuple[dict[str, Any]]]:
+        """Return how it is made in another process, where it could not be filled."""
+        return Record, (dict(self),)
+
     def __getattr__(self, name: str) -> Any:
         try:
             return self[name]

@@ -129,9 +129,12 @@ class Stuck(BuyNow):
 
     The call is ``start``, ``setup``, ``pick``, ``play`` (the fourth), ``more``, ``win`` or ``end``. A client whose
     protocol wants no answer to a call is found out at the next one that does.
+
+    ``silent_from`` is the message from which on its client says nothing any more, not even what needs no decision.
     """
 
     call = ""
+    silent_from = ""
     plays_before = 3
 
     def __init__(self, name: str, seed: int) -> None:
@@ -140,9 +143,9 @@ class Stuck(BuyNow):
         self.stuck = False
 
     def heard(self, message: str, fields: Mapping[str, Any]) -> None:
-        """Be stuck if this is the call."""
+        """Be stuck if this is the call, and none that asks for a decision."""
         super().heard(message, fields)
-        self.stuck = self.stuck or message == self.call
+        self.stuck = self.stuck or message == self.silent_from
 
     def map(self) -> Any:
         """Answer, or not."""
@@ -171,7 +174,7 @@ class StuckStart(Stuck):
 class StuckSetup(Stuck):
     """Is stuck from setup on."""
 
-    call = "setup"
+    call = silent_from = "setup"
 
 
 class StuckPick(Stuck):
@@ -189,19 +192,19 @@ class StuckPlay(Stuck):
 class StuckMore(Stuck):
     """Is stuck when it is given cards."""
 
-    call = "more"
+    call = silent_from = "more"
 
 
 class StuckWin(Stuck):
     """Is stuck when a game is over."""
 
-    call = "win"
+    call = silent_from = "win"
 
 
 class StuckEnd(Stuck):
     """Is stuck when the tournament is over."""
 
-    call = "end"
+    call = silent_from = "end"
 
 
 PLAYERS: dict[str, type] = {

@@ -54,6 +54,12 @@ class Player(Protocol):
         ...
 
 
+def silent_from(player: object) -> str:
+    """Return the message from which on a player's client says nothing any more, as one that is stuck; else nothing."""
+    found = getattr(player, "silent_from", "")
+    return found if isinstance(found, str) else ""
+
+
 class PromptPlayer(Protocol):
     """Who decides at once, without an event loop: the kinds that play in memory."""
 

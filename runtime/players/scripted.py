@@ -19,7 +19,7 @@ from machines.messages.bodies import MessageCodec, compile_message
 from machines.model import Role, Spec
 from machines.problems import near
 from runtime.losses import last_lines, why_late
-from runtime.players.base import Arguments, Player
+from runtime.players.base import Arguments, Player, silent_from
 from runtime.players.companions import companions
 
 BYTES_MAX: Final = 1 << 20  # of a file: what one message may have if its spec does not say otherwise
@@ -35,6 +35,7 @@ class GivenAnswers:
     def __init__(self, player: Player, answers: Mapping[str, Any]) -> None:
         self._player = player
         self._answers = answers
+        self.silent_from = silent_from(player)
 
     async def decide(
         self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None

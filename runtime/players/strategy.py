@@ -22,7 +22,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from runtime.players.base import NEVER, Arguments, DecisionError
+from runtime.players.base import NEVER, Arguments, DecisionError, silent_from
 from runtime.players.quick_calls import HeldError, QuickCalls, Stopwatch
 
 log = logging.getLogger("accord.players")
@@ -54,6 +54,7 @@ class Strategy:
     def __init__(self, own: object, kind: str) -> None:
         self.own = own
         self.kind = kind
+        self.silent_from = silent_from(own)
         self._news: deque[tuple[str, dict[str, Any]]] = deque()
         self._wants_news = callable(getattr(own, "heard", None))
         self._wants_clock = callable(getattr(own, "late", None))
@@ -154,6 +155,7 @@ class StrategyPlayer:
 
     def __init__(self, strategy: object, kind: str) -> None:
         self._strategy = Strategy(strategy, kind)
+        self.silent_from = self._strategy.silent_from
         self._quick = QuickCalls()
 
     async def decide(

@@ -29,7 +29,7 @@ from machines.model import Spec
 from runtime.import_path import add_working_folder
 from runtime.lent_streams import lent
 from runtime.network.loop_calls import loop_caller
-from runtime.players.base import NEVER, Arguments, DecisionError, Player, UnknownPlayerError
+from runtime.players.base import NEVER, Arguments, DecisionError, Player, UnknownPlayerError, silent_from
 from runtime.players.registry import open_player, strategy_class
 from runtime.players.strategy import FAREWELL_SECONDS_MAX, LateClock, Strategy, error_text
 from runtime.players.terminal import Terminal
@@ -69,7 +69,7 @@ class PlayerWorkers:
                 yield local
             return
         number, self._players = self._players, self._players + 1
-        player = _WorkerPlayer(self._processes[number % len(self._processes)], number, kind)
+        player = _WorkerPlayer(self._processes[number % len(self._processes)], number, kind, silent_from(make))
         await player.make(make, name, seed)
         try:
             yield player
@@ -93,7 +93,8 @@ async def open_workers(count: int) -> AsyncIterator[PlayerWorkers]:
 class _WorkerPlayer:
     """A strategy in another process."""
 
-    def __init__(self, process: _Process, number: int, kind: str) -> None:
+    def __init__(self, process: _Process, number: int, kind: str, silent_from: str) -> None:
+        self.silent_from = silent_from
         self._process = process
         self._number = number
         self._kind = kind

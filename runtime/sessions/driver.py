@@ -30,8 +30,9 @@ from machines.engine.session import Session
 from runtime.journal import FLUSH_SECONDS, Kind, Took, fault_text
 from runtime.losses import violation_text
 from runtime.network.clock import Clock
+from runtime.network.silenced import Silenced
 from runtime.network.transport import Connection
-from runtime.players.base import DecisionError, EndlessAnswer, Player, RawAnswer, Vanish
+from runtime.players.base import DecisionError, EndlessAnswer, Player, RawAnswer, Vanish, silent_from
 from runtime.watchdog import HELD_SECONDS, WATCHDOG
 
 log = logging.getLogger("accord.session")
@@ -415,6 +416,10 @@ class SessionDriver:
                         self._player.heard(message, fields)
                     except Exception as error:
                         log.warning("%s: the player failed to take note of %s: %s", self.name, message, _said(error))
+                    if message and message == silent_from(self._player):
+                        log.info("%s: the player is stuck in %s: nothing is sent any more", self.name, message)
+                        for seat, connection in self._connections.items():
+                            self._connections[seat] = Silenced(connection)
             case Send() | Ended():
                 pass  # sent above; an end is seen on the session, once all its effects are carried out
 

@@ -24,7 +24,7 @@ from machines.engine.session import Program
 from machines.model import Spec
 from runtime.losses import Loss, Losses, last_lines, own_loss, why_late
 from runtime.network.transport import NetworkError
-from runtime.players.base import Arguments, Player
+from runtime.players.base import Arguments, Player, silent_from
 from runtime.players.program_start import started
 from runtime.players.registry import open_player
 from runtime.players.scripted import GivenAnswers
@@ -52,6 +52,7 @@ class Paced:
     def __init__(self, player: Player, seconds: float) -> None:
         self._player = player
         self._seconds = seconds
+        self.silent_from = silent_from(player)
 
     async def decide(
         self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None

@@ -17,7 +17,7 @@ from machines.effects import Ask, Cancel, Effect, Ended, Received, Send, Violati
 from machines.engine.session import Program, Session
 from machines.model import Spec
 from runtime.losses import Loss, Losses
-from runtime.players.base import NEVER, DecisionError, EndlessAnswer, PromptPlayer, RawAnswer, Vanish
+from runtime.players.base import NEVER, DecisionError, EndlessAnswer, PromptPlayer, RawAnswer, Vanish, silent_from
 from runtime.players.registry import check_prompt, prompt_player
 from runtime.players.seeds import derived_seed
 from runtime.sessions.game_result import GameResult, Participant, PlayerResult, explained
@@ -38,6 +38,7 @@ class LocalActor(Actor):
     player: PromptPlayer | None = None
     unanswered: list[Ask] = field(default_factory=list)
     misdeed: str = ""
+    silent: bool = False  # its player is stuck: it sends nothing any more
 
     def is_alone(self) -> bool:
         """Whether nothing that it says can reach anybody any more."""
@@ -198,6 +199,8 @@ class LocalGame(Simulation[LocalActor]):
 
     def take_in(self, actor: LocalActor, effects: list[Effect]) -> None:
         """See `Simulation.take_in`."""
+        stuck_in = silent_from(actor.player)
+        actor.silent |= bool(stuck_in) and any(isinstance(e, Received) and e.message == stuck_in for e in effects)
         super().take_in(actor, effects)
         for effect in effects:
             match effect:
@@ -212,6 +215,11 @@ class LocalGame(Simulation[LocalActor]):
                     self._note_end(actor, effect)
                 case _:
                     pass
+
+    def send(self, actor: LocalActor, effect: Send) -> None:
+        """See `Simulation.send`."""
+        if not actor.silent:
+            super().send(actor, effect)
 
     def _note_end(self, actor: LocalActor, ended: Ended) -> None:
         actor.unanswered.clear()

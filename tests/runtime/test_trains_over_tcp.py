@@ -98,36 +98,8 @@ def games_overlap(said: list[tuple[int, str]]) -> bool:
 
 # -- the course's fixtures ---------------------------------------------------------------------------------------------
 
-STUCK: Final = "{within: think, invalid: stay, closed: {return: null}, timeout: {return: null}}"
-# Our client never fails in a call that its player is not asked about; these do.
-STUCK_CLIENTS: Final = {
-    "setup": f"""
-    main:
-      between_games: {{receive: {{setup: stuck}}}}
-      stuck: {STUCK}""",
-    "more": f"""
-    game:
-      handed: {{receive: {{more: stuck}}}}
-      stuck: {STUCK}""",
-    "win": f"""
-    game:
-      waiting: {{receive: {{play: deciding, win: stuck}}}}
-      handed: {{receive: {{more: {{send: void, then: waiting}}, play: deciding, win: stuck}}}}
-      stuck: {STUCK}""",
-    "end": f"""
-    main:
-      between_games: {{receive: {{setup: {{send: void, then: in_game}}, end: stuck}}}}
-      stuck: {STUCK}""",
-}
-
-
 # As few as there are of some may start at once; how long the server waits for more is tried in virtual time.
 FEW: Final = "extends: {}\nprotocol: trains-few\nroles: {{server: {{main: {{first_period: {{seats: 2..most}}}}}}}}\n"
-
-
-def stuck_client(call: str) -> str:
-    """Return a spec whose client hears a call and says nothing to it, nor to anything after it."""
-    return f"extends: {OFFICIAL}\nprotocol: trains-stuck\nroles:\n  client:{STUCK_CLIENTS[call]}\n"
 
 
 class OwnMap:
@@ -169,10 +141,8 @@ def players_of(kind: str, values: list[Any]) -> list[tuple[str, str]]:
 
 async def client(table: TrainsTable, name: str, kind: str, submitted: Any, dialect: str) -> Ended:
     """Let one of our clients take part, with a player of a kind; return how it ended."""
-    call = kind.removeprefix("bad-")
-    spec = stuck_client(call) if call in STUCK_CLIENTS and dialect == OFFICIAL else dialect
-    role = trains(spec, "client", {"think": "150 ms"} if kind.startswith("bad-") else {})
-    strategy = OwnMap(PLAYERS["buy-now" if call in STUCK_CLIENTS else kind](name, 1), submitted)
+    role = trains(dialect, "client", {"think": "150 ms"} if kind.startswith("bad-") else {})
+    strategy = OwnMap(PLAYERS[kind](name, 1), submitted)
     addresses = {"server": ("127.0.0.1", table.port)}
     return await join(role, addresses, StrategyPlayer(strategy, kind), my={"name": name})
 
