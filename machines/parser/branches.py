@@ -285,11 +285,18 @@ def _message(reading: ParseContext, node: Node, scope: Scope) -> Call | None:
     return call
 
 
-def read_machine_call(reading: ParseContext, node: Node, scope: Scope, key: str) -> Call | None:
-    """Return the machine's call under ``run`` or ``accept``: the machine exists and is given all it takes."""
+def read_machine_call(
+    reading: ParseContext, node: Node, scope: Scope, key: str, folded: Name | None = None
+) -> Call | None:
+    """Return the machine's call under ``run`` or ``accept``: the machine exists and is given all it takes.
+
+    ``folded`` is given last.
+    """
     call = reading.call(node, f"the machine after '{key}'", "turn(player, table)")
     if call is None:
         return None
+    if folded is not None:
+        call = replace(call, arguments=(*(call.arguments or ()), folded))
     machines = reading.machines.get(scope.role, {})
     outline = machines.get(call.path)
     if outline is None:

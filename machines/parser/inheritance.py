@@ -187,7 +187,7 @@ def _keyed(
 
 
 _WAITS, _CALLS = ("await", "receive", "ask"), ("each", "run", "accept")
-_INSTEAD = {"then": ("return",), "return": ("then",), "do": STEPS}
+_INSTEAD = {"then": ("return",), "return": ("then",), "do": STEPS, "fold": ("as",), "as": ("fold",)}
 
 
 def _roles(problems: Problems, base: Node, child: Node) -> Node:

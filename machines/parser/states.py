@@ -16,13 +16,17 @@ from machines.model import (
     Accept,
     Always,
     Binding,
+    Branch,
     Call,
     Choice,
     Constant,
     Each,
     Early,
+    Goto,
     Handlers,
     Machine,
+    Name,
+    Next,
     Role,
     State,
     Timer,
@@ -51,7 +55,8 @@ WAITS = ("await", "within", *EVENTS)
 CALLS = ("run", "accept", "ask")
 ALWAYS_KEYS = WAITS
 STATE_KEYS = (
-    *("doc", "early", "each", "if", "until", "parallel", "do", *STEPS, *CALLS, "as", "seats", "linger", "seated"),
+    *("doc", "early", "each", "if", "until", "parallel", "do", *STEPS, *CALLS, "as", "fold", "seats", "linger"),
+    "seated",
     *(*WAITS, "then", "outcome", "return"),
 )
 _SIGNATURE = re.compile(r"([^()]*)(?:\(([^()]*)\))?")
@@ -190,7 +195,9 @@ def read_state(reading: ParseContext, key: ScalarNode, node: Node, scope: Scope)
     _check_keys(reading, key, reading.known_keys(node, STATE_KEYS, "a state"))
     each = _each(reading, node)
     run, accept, ask = node.get("run"), node.get("accept"), node.get("ask")
-    bound = node.get("as")
+    bound, fold = node.get("as"), node.get("fold")
+    folded = Name(read_name(reading, fold, "'fold'"), inside(fold)) if fold is not None else None
+    bound = bound if fold is None else fold
     awaits, within = node.get("await"), node.get("within")
     calls = run is not None or accept is not None
     accepted = read_machine_call(reading, accept, scope, "accept") if accept is not None else None
@@ -198,7 +205,7 @@ def read_state(reading: ParseContext, key: ScalarNode, node: Node, scope: Scope)
         name=name,
         steps=read_steps(reading, node, scope),
         each=each,
-        run=read_machine_call(reading, run, scope, "run") if run is not None else None,
+        run=read_machine_call(reading, run, scope, "run", folded) if run is not None else None,
         accept=_accept(reading, node, accepted) if accepted is not None else None,
         ask=_question(reading, ask) if ask is not None else None,
         waits=not calls and each is None and any(node.get(word) is not None for word in WAITS),
@@ -206,7 +213,7 @@ def read_state(reading: ParseContext, key: ScalarNode, node: Node, scope: Scope)
         within=reading.duration(within, "the time after 'within'") if within is not None else None,
         bindings=read_bindings(reading, bound, scope) if bound is not None and run is not None else (),
         answers=_answers(reading, node, scope, asks=ask is not None, accepts=accept is not None),
-        then=_then(reading, node, scope),
+        then=_until(reading, node, key, _then(reading, node, scope)),
         early=read_early(reading, node.get("early")),
         place=key.place,
         doc=whole_doc(reading, node.get("doc")),
@@ -273,6 +280,22 @@ def _then(reading: ParseContext, node: MapNode, scope: Scope) -> Choice | None:
     return read_choice(reading, then, replace(scope, ends=True)) if then is not None else None
 
 
+def _until(reading: ParseContext, node: MapNode, key: ScalarNode, then: Choice | None) -> Choice | None:
+    """Return what is next behind a call that is made until a condition holds: else the state is entered afresh."""
+    until = node.get("until")
+    if until is None or node.get("each") is not None or then is None:
+        return then
+    again = Branch(None, None, (), Goto(key.text, until.place), until.place)
+    guard = reading.expression(until, "the condition after 'until'")
+    return Choice((Branch(guard, None, (), _only(then), until.place), again), until.place)
+
+
+def _only(then: Choice) -> Next:
+    """Return what a choice says is next, without the choice if it has only one branch that just goes there."""
+    first = then.branches[0] if len(then.branches) == 1 else None
+    return first.next if first is not None and not (first.guard or first.limit or first.steps) else then
+
+
 def _check_keys(reading: ParseContext, key: ScalarNode, keys: dict[str, Place]) -> None:
     """Tell which keys exclude one another, which have no meaning here, and whether the state leads anywhere."""
     calls = [word for word in CALLS if word in keys]
@@ -294,7 +317,8 @@ def _check_keys(reading: ParseContext, key: ScalarNode, keys: dict[str, Place]) 
                 reading.fault(keys[word], "A122", text, hint or f"add {quoted(needed, 'or')}, or leave it out")
 
     only_with(("if",), ("each",), "write the state as a list of branches")
-    only_with(("until", "parallel"), ("each",))
+    only_with(("until",), ("each", "run"))
+    only_with(("parallel",), ("each",))
     if "until" in keys and "parallel" in keys:
         text = "'until' and 'parallel' exclude one another"
         reading.fault(keys["until"], "A121", text, "side by side, when it holds would depend on who is fastest")
@@ -303,6 +327,10 @@ def _check_keys(reading: ParseContext, key: ScalarNode, keys: dict[str, Place]) 
         if not looped:
             only_with(tuple(word for word in WAITS if word != "receive"), ("run",), "nothing waits in this state")
     only_with(("as",), ("run", "accept"), "use 'let' to bind a value")
+    only_with(("fold",), ("run",))
+    if "fold" in keys and "as" in keys:
+        text = "'fold' and 'as' exclude one another"
+        reading.fault(keys["as"], "A121", text, "'fold' gives a value to the call and takes what it returns for it")
     only_with(("seats", "linger", "seated"), ("accept",))
     if "accept" in keys:
         only_with(("linger",), ("seats",))
