@@ -14,6 +14,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from machines.claims import Property as Property
+from machines.claims import StatePredicate as StatePredicate
+from machines.claims import Suppression as Suppression
 from machines.limits import Early as Early
 from machines.limits import Wire as Wire
 from machines.problems import Place
@@ -103,7 +106,17 @@ class Binary:
     place: Place
 
 
-Expression = Constant | Name | Attribute | Item | Call | Sequence | Mapped | Unary | Binary
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """``if condition then yes else no``: only one of the two is worked out."""
+
+    condition: Expression
+    yes: Expression
+    no: Expression
+    place: Place
+
+
+Expression = Constant | Name | Attribute | Item | Call | Sequence | Mapped | Unary | Binary | Conditional
 
 # -- types and messages ----------------------------------------------------------------------------------------------
 
@@ -565,44 +578,6 @@ class TypeDeclaration:
     place: Place
     doc: str = field(default="", compare=False)
     examples: tuple[Any, ...] = field(default=(), compare=False)  # frozen, as on the wire
-
-
-@dataclass(frozen=True, slots=True)
-class StatePredicate:
-    """Where roles are, and what one of them does: it holds if all of it does at the same time.
-
-    ``places`` are (role, machine, state): some session of that role is there; ``state`` None for anywhere in the
-    machine, and ``machine`` None for a session that is over. ``sends`` and ``reads`` are messages.
-    """
-
-    places: tuple[tuple[str, str | None, str | None], ...]
-    sends: str | None
-    reads: str | None
-    place: Place
-
-
-@dataclass(frozen=True, slots=True)
-class Property:
-    """What is never so; what is always so while something else is; what comes, once something else has been."""
-
-    name: str
-    kind: Literal["never", "always", "eventually"]
-    what: StatePredicate
-    when: StatePredicate | None
-    place: Place
-
-
-@dataclass(frozen=True, slots=True)
-class Suppression:
-    """A problem that the spec has on purpose: its code, where (None: anywhere), and the reason.
-
-    ``where`` is a message, a setting, a type, ``role``, ``role.machine`` or ``role.machine.state``.
-    """
-
-    code: str
-    where: str | None
-    reason: str
-    place: Place
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ from machines.model import (
     Attribute,
     Binary,
     Call,
+    Conditional,
     Constant,
     Expression,
     Interval,
@@ -119,6 +120,8 @@ class Evaluation:
                 return BOOLEAN
             case Unary(_, operand):
                 return self._calculated(expression, "-", Constant(0, expression.place), operand)
+            case Conditional(condition, yes, no):
+                return self._either(condition, yes, no)
             case Binary("and" | "or" as word, left, right):
                 return self._both(word, left, right)
             case Binary("+", left, right):
@@ -147,6 +150,16 @@ class Evaluation:
         if after is not None:  # else the right side is never asked for
             Evaluation(self.peers, after, self.live, self.partners, self.sent, self.lacks).of(right)
         return BOOLEAN
+
+    def _either(self, condition: Expression, yes: Expression, no: Expression) -> Type:
+        self.of(condition)
+        found = []
+        for holds, chosen in ((True, yes), (False, no)):
+            after = narrowed(self.values, condition, self.types, holds=holds)
+            if after is not None:  # else that value is never asked for
+                inner = Evaluation(self.peers, after, self.live, self.partners, self.sent, self.lacks)
+                found.append(inner.of(chosen))
+        return UNKNOWN if UNKNOWN in found else union(part for one in found for part in self._parts(one))
 
     # -- parts of values ---------------------------------------------------------------------------------------------
 

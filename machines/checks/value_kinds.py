@@ -21,6 +21,7 @@ from machines.model import (
     Attribute,
     Binary,
     Call,
+    Conditional,
     Constant,
     Drop,
     Enumeration,
@@ -79,7 +80,7 @@ _OF_SETTING = {"number": "fraction"}
 _OF_SCALAR = {"string": _TEXT, "int": _INT, "number": _NUMBER, "bool": _BOOL, "null": frozenset({"null"}), "any": None}
 _OF_FUNCTION: dict[str, Kinds] = {
     **dict.fromkeys(("gone", "any", "all"), _BOOL),
-    **dict.fromkeys(("keys", "values", "sorted", "column", "where", "split", "head", "tail"), _LIST),
+    **dict.fromkeys(("keys", "values", "sorted", "column", "where", "split"), _LIST),
     **dict.fromkeys(("str", "join", "lower", "upper"), _TEXT),
     "len": _INT,
     "int": frozenset({"int", "null"}),
@@ -192,6 +193,11 @@ class _Kinds:
                 return _of_value(value)
             case Name(name):
                 return self.names.get(name)
+            case Conditional(_, yes, no):
+                one, other = self.kinds(yes), self.kinds(no)
+                return None if one is None or other is None else one | other
+            case Call("head" | "tail", (whole, *_)):
+                return self._cut(self.kinds(whole))
             case Call(path) if path in _OF_FUNCTION:
                 return _OF_FUNCTION[path]
             case Sequence():
@@ -215,6 +221,12 @@ class _Kinds:
                 return _BOOL
             case _:
                 return None
+
+    def _cut(self, whole: Kinds | None) -> Kinds | None:
+        """Return what a part of a list or text may be."""
+        if whole is None:
+            return None
+        return (_TEXT if "text" in whole else frozenset()) | (_LIST if whole & {"list", "range"} else frozenset())
 
     def _sum(self, left: Kinds | None, right: Kinds | None) -> Kinds | None:
         if left is None or right is None:
@@ -315,6 +327,11 @@ class _Kinds:
                     self._truth(operand, "'not'")
                 else:
                     self._takes(operand, _NUMERIC, "'-' takes a number", "nothing is converted")
+            case Conditional(condition, yes, no):
+                self._inside(condition)
+                self._truth(condition, "'if'")
+                self._inside(yes)
+                self._inside(no)
             case Binary(operator, left, right):
                 self._inside(left)
                 self._inside(right)

@@ -6,7 +6,7 @@
     sum(x)                     0 if there is nothing        get(x, key, default)   the value, or the default
     sorted(x)                  numbers, or texts            column(list, field)    that field of each
     keys(x) values(x)          of a mapping, in order       where(list, field, v)  those of which it is v
-    head(list, n) tail(list, n)  the first n, all but those
+    head(x, n) tail(x, n)      the first n of a list or text, all but those
     str(x) int(text)           int is null if it is none    split(text, by) join(list, by) lower(text) upper(text)
 
 Nothing is changed: each gives a new value. What one makes has at most LENGTH_MAX elements or characters.
@@ -226,17 +226,21 @@ def get(of: Any, key: Any, default: Any, /) -> Any:
     return items[number] if 0 <= number < len(items) else default
 
 
-def head(list: Any, count: Any, /) -> tuple[Any, ...]:  # noqa: A002
-    """Return the first so many of a list, all if it has no more."""
+def head(list: Any, count: Any, /) -> Any:  # noqa: A002
+    """Return the first so many of a list, or characters of a text; all if it has no more."""
     number = _number(count, "head")
+    if isinstance(list, str):
+        return _long_text(list, "head")[:number]
     if isinstance(list, tuple):
         spend(min(number, len(list)))
         return list[:number]
     return tuple(_listed(list, "head")[:number])
 
 
-def tail(list: Any, count: Any, /) -> tuple[Any, ...]:  # noqa: A002
-    """Return a list without its first so many."""
+def tail(list: Any, count: Any, /) -> Any:  # noqa: A002
+    """Return a list, or a text, without its first so many."""
+    if isinstance(list, str):
+        return _long_text(list, "tail")[_number(count, "tail") :]
     return tuple(_listed(list, "tail")[_number(count, "tail") :])
 
 

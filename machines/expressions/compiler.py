@@ -29,7 +29,19 @@ from machines.expressions.operations import (
 )
 from machines.expressions.specializations import Evaluator, Guard, Part, constant
 from machines.expressions.unparse import is_boolean, show
-from machines.model import Attribute, Binary, Call, Constant, Expression, Item, Mapped, Name, Sequence, Unary
+from machines.model import (
+    Attribute,
+    Binary,
+    Call,
+    Conditional,
+    Constant,
+    Expression,
+    Item,
+    Mapped,
+    Name,
+    Sequence,
+    Unary,
+)
 from machines.work import WorkError
 
 __all__ = ["TOTAL", "EvaluationError", "Evaluator", "Scope", "compile", "compile_guard", "fixed", "typed_equal"]
@@ -176,6 +188,10 @@ def _part(expression: Expression, scope: Scope) -> Part:
             given = [_part(term, scope) for term in terms]
             guards = [_guarded(part.run, term) for part, term in zip(given, terms, strict=True)]
             return _folded(specializations.all_of(guards) if sign == "and" else specializations.any_of(guards), given)
+        case Conditional(condition, yes, no):
+            asked, first, second = _part(condition, scope), _part(yes, scope), _part(no, scope)
+            chosen = specializations.choice(_guarded(asked.run, condition), first.run, second.run)
+            return _folded(chosen, [asked, first, second])
         case Binary(sign, left, right):
             first, second = _part(left, scope), _part(right, scope)
             return _folded(_binary(sign, first, second, expression), [first, second])

@@ -84,7 +84,7 @@ _REFUSED = {
     "~": _NO_BITS,
     "->": "a function is a rule of a module",
     ":=": "bind a name with `let`",
-    "?": "there is no choice inside an expression: write branches, each with its `if`",
+    "?": "a choice is written `if c then a else b`",
     ":": f"there are no slices; {_NO_MAPPING}",
     "{": _NO_MAPPING,
     "}": _NO_MAPPING,

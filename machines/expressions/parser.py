@@ -23,7 +23,7 @@ from typing import NamedTuple
 from machines.expressions.lexer import Token, UnreadableError, out_of_range, tokens
 from machines.expressions.operations import INTEGER_MAX
 from machines.expressions.unparse import MINUS, NOT, POWERS, UNCHAINED, show
-from machines.model import Attribute, Binary, Call, Constant, Expression, Item, Name, Sequence, Unary
+from machines.model import Attribute, Binary, Call, Conditional, Constant, Expression, Item, Name, Sequence, Unary
 from machines.problems import Mend, Place, Problems
 
 CHARACTERS_MAX = 1_000
@@ -31,11 +31,12 @@ DEPTH_MAX = 32  # Levels of a tree, and of open brackets. Recursion here and in 
 
 _LITERALS = {"true": True, "false": False, "null": None}
 
-_NO_CHOICE = "there is no choice inside an expression: write branches, each with its `if`"
+_CHOICE = "a choice is written `if c then a else b`"
 _DURATION = "a duration or a rate has a name, under `settings`"
 _FOLLOWING = {
-    "if": _NO_CHOICE,
-    "else": _NO_CHOICE,
+    "if": _CHOICE,
+    "then": _CHOICE,
+    "else": _CHOICE,
     "for": "there are no loops inside an expression: use `each`, or a rule",
     "is": "use == or !=",
     "not": "write `not (a in b)`",
@@ -240,6 +241,8 @@ class _Parser:
         token = self._token
         place = self._place.right(token.offset)
         if token.kind == "name":
+            if token.text == "if" and self._begins_choice():
+                return self._choice(above)
             return self._postfix(self._named(), token.offset)
         if token.kind in ("number", "text"):
             return self._postfix(self._literal(), token.offset)
@@ -262,6 +265,32 @@ class _Parser:
             items, depth = self._listed("]")
             return self._postfix(self._grown(Sequence(items, place), token.offset, depth), token.offset)
         raise self._missing()
+
+    def _begins_choice(self) -> bool:
+        """Whether the word `if` is none of a value called so: a value or a bracket follows it."""
+        behind = self._peek(1)
+        return behind.kind in ("name", "number", "text") or behind.text in ("(", "not", "true", "false", "null")
+
+    def _choice(self, above: int) -> _Node:
+        token = self._advance()
+        if above:
+            self._fault(token.offset, "A261", "a choice among other signs", "put brackets: (if c then a else b)")
+        self._enter(token)
+        condition = self._expression()
+        self._word("then", token)
+        yes = self._expression()
+        self._word("else", token)
+        no = self._expression()
+        self._open -= 1
+        choice = Conditional(condition.expression, yes.expression, no.expression, self._place.right(token.offset))
+        return self._grown(choice, token.offset, condition.depth, yes.depth, no.depth)
+
+    def _word(self, word: str, opener: Token) -> None:
+        if self._token.text != word or self._token.kind != "name":
+            if self._token.kind == "end" or self._token.text in (")", "]", ","):
+                raise UnreadableError(opener.offset, "A252", f"this 'if' has no '{word}'", _CHOICE)
+            raise self._cannot_follow()
+        self._advance()
 
     def _literal(self) -> _Node:
         token = self._advance()

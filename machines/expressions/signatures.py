@@ -25,7 +25,7 @@ ARGUMENTS: Final[dict[str, tuple[Kinds, ...]]] = {
     "get": (_HOLDING | {"peer"}, frozenset({"text", "number"}), ANYTHING),
     "column": (_LISTED, _TEXT),
     "where": (_LISTED, _TEXT, ANYTHING),
-    **dict.fromkeys(("head", "tail"), (_LISTED, _NUMBER)),
+    **dict.fromkeys(("head", "tail"), (_LISTED | _TEXT, _NUMBER)),
     "str": (frozenset({"text", "number", "bool", "null"}),),
     "int": (_TEXT,),
     "split": (_TEXT, _TEXT),

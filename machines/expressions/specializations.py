@@ -188,6 +188,11 @@ def item(owner: Part, index: Part, general: Callable[..., Any]) -> Evaluator:
 # -- operators -------------------------------------------------------------------------------------------------------
 
 
+def choice(condition: Guard, yes: Evaluator, no: Evaluator) -> Evaluator:
+    """Return what gives one value or the other; only that one is worked out."""
+    return lambda slots: yes(slots) if condition(slots) else no(slots)
+
+
 def negation(guard: Guard) -> Evaluator:
     """Return ``not``."""
     return lambda slots: not guard(slots)

@@ -18,7 +18,19 @@ from math import isinf
 from typing import Any
 
 from machines.expressions.lexer import quoted
-from machines.model import Attribute, Binary, Call, Constant, Expression, Item, Mapped, Name, Sequence, Unary
+from machines.model import (
+    Attribute,
+    Binary,
+    Call,
+    Conditional,
+    Constant,
+    Expression,
+    Item,
+    Mapped,
+    Name,
+    Sequence,
+    Unary,
+)
 
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in"})
 
@@ -67,6 +79,12 @@ def _shown(expression: Expression, above: int) -> str:
             # Without brackets a minus and a number would be read as one literal.
             inner = f"({show(operand)})" if isinstance(operand, Constant) else _shown(operand, MINUS - 1)
             return _bracketed(f"-{inner}", MINUS, above)
+        case Conditional(condition, yes, no):
+            asked = show(condition)
+            if asked[:1] in ("-", "["):  # else it is a value called `if`, less something, or an element of it
+                asked = f"({asked})"
+            text = f"if {asked} then {show(yes)} else {show(no)}"
+            return f"({text})" if above else text
         case Binary(operator, left, right):
             power = POWERS[operator]
             shown_left = _shown(left, power if power in UNCHAINED else power - 1)
@@ -117,6 +135,8 @@ def parts(expression: Expression) -> tuple[Expression, ...]:
             return (operand,)
         case Binary(_, left, right):
             return (left, right)
+        case Conditional(condition, yes, no):
+            return (condition, yes, no)
 
 
 def names(expression: Expression) -> Iterator[Name]:
@@ -140,5 +160,8 @@ def is_boolean(expression: Expression) -> bool | None:
             return operator == "not"
         case Sequence() | Mapped():
             return False
+        case Conditional(_, yes, no):
+            both = {is_boolean(yes), is_boolean(no)}
+            return both.pop() if len(both) == 1 else None
         case Name() | Attribute() | Item() | Call():
             return None

@@ -123,6 +123,11 @@ KINDS = [
     ),
     bad_guard("a number as a condition", "x", "x > 0", "'if' takes true or false, and x is a whole number"),
     bad_guard("a duration as a condition", "reply", "x > reply", "reply is a duration"),
+    bad_guard("a number that chooses", "(if x then 1 else 2) == 1", "(if x > 1 then 1 else 2) == 1", "'if' takes true"),
+    bad_guard(
+        "a choice of texts", "(if x > 1 then 'a' else 'b') - 1 > 0", "(if x > 1 then 1 else 2) > x", "two numbers"
+    ),
+    bad_guard("a part of a text", "head('text', x) + 1 > 2", "head('text', 2) > 'a'", "'+' takes two", "A341"),
     bad_guard("a number beside 'and'", "x and x > 1", "x > 0 and x > 1", "'and' takes true or false"),
     bad_guard("a number behind 'or'", "x > 1 or 7", "x > 1 or x < 7", "'or' takes true or false"),
     bad_guard("a number that is not", "not x", "not (x == 0)", "'not' takes true or false"),

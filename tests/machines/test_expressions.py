@@ -11,7 +11,19 @@ from hypothesis import strategies as st
 from machines.expressions import lexer, parser
 from machines.expressions.parser import CHARACTERS_MAX, DEPTH_MAX, parse, parse_call
 from machines.expressions.unparse import show, walk
-from machines.model import Attribute, Binary, Call, Constant, Expression, Item, Mapped, Name, Sequence, Unary
+from machines.model import (
+    Attribute,
+    Binary,
+    Call,
+    Conditional,
+    Constant,
+    Expression,
+    Item,
+    Mapped,
+    Name,
+    Sequence,
+    Unary,
+)
 from machines.problems import Place, Problem, Problems
 
 HERE = Place("spec.yaml", 7, 11)
@@ -53,6 +65,8 @@ def tree(expression: Expression) -> str:
             return f"({operator} {tree(operand)})"
         case Binary(operator, left, right):
             return f"({operator} {tree(left)} {tree(right)})"
+        case Conditional(condition, yes, no):
+            return f"(if {tree(condition)} {tree(yes)} {tree(no)})"
 
 
 @pytest.mark.parametrize(
@@ -66,6 +80,14 @@ def tree(expression: Expression) -> str:
         ("''", "''"),
         ("true", "True"),
         ("null", "None"),
+        ("if a then b else c", "(if a b c)"),
+        ("if a == 1 and b then b + 1 else if c then 2 else -3", "(if (and (== a 1) b) (+ b 1) (if c 2 -3))"),
+        ("1 + (if not a then b else c)", "(+ 1 (if (not a) b c))"),
+        ("f(if (a) then b else c, [if true then 1 else 2])", "(f (if a b c) [(if True 1 2)])"),
+        ("if then then else else if", "(if then else if)"),
+        ("if", "if"),
+        ("if - 1", "(- if 1)"),
+        ("if.then + else[0]", "(+ (. if then) ([] else 0))"),
         ("-3", "-3"),
         ("- 3", "-3"),
         ("-(3)", "(- 3)"),
@@ -143,7 +165,7 @@ FAULTS = [
     ("a // b", [("A253", 3, "rule")]),
     ("a % b", [("A253", 3, "rule")]),
     ("a & b", [("A253", 3, "`and`")]),
-    ("a ? b : c", [("A253", 3, "branches")]),
+    ("a ? b : c", [("A253", 3, "then a else b")]),
     ("a[1:2]", [("A253", 4, "slices")]),
     ("{a: b}", [("A253", 1, "block style")]),
     ("x := 1", [("A253", 3, "let")]),
@@ -188,7 +210,12 @@ FAULTS = [
     ("a b", [("A261", 3, "operator")]),
     ("5 s", [("A261", 3, "settings")]),
     ("10 per 1 s", [("A261", 4, "settings")]),
-    ("a if b else c", [("A261", 3, "branches")]),
+    ("a if b else c", [("A261", 3, "then a else b")]),
+    ("1 + if a then b else c", [("A261", 5, "brackets")]),
+    ("if a then b", [("A252", 1, "then a else b")]),
+    ("f(if a then b)", [("A252", 3, "then a else b")]),
+    ("if a else b", [("A261", 6, "then a else b")]),
+    ("if a then b else", [("A252", 17, "put one there")]),
     ("[x for x in y]", [("A261", 4, "`each`")]),
     ("lambda x: x", [("A261", 1, "rule")]),
     ("a is b", [("A261", 3, "==")]),

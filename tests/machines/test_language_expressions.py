@@ -26,15 +26,21 @@ VALUES: list[tuple[str, Any]] = [
     ("record.low + record['low']", 10),
     ("[7, 8, 9][1]", 8),
     ("list[len(list) - 1]", 3),
+    ("if record.low > 3 then 'more' else 'less'", "more"),
+    ("1 + (if 3 in list then 10 else 20)", 11),
+    ("if len(list) > 9 then list[9] else if 'a' in record then record.a else list[2]", 3),
+    ("[if true then 1 else 2, if false then 1 else 2]", (1, 2)),
+    ("head('hello', 2) + '.' + tail('hello', 3) + tail('a', 2)", "he.lo"),
     ("len('four') + len(1..3) + len(record) + len([])", 8),
 ]
 
 
 @shows("built-in.len", *(f"operator.{sign}" for sign in ("+", "-", "*", "..", "==", "!=", "<", "<=", ">", ">=")))
 @shows("operator.in", "operator.and", "operator.or", "operator.not", "operator.a.b", "operator.a[b]")
+@shows("operator.if then else")
 @pytest.mark.parametrize(("text", "value"), VALUES, ids=[text for text, _ in VALUES])
 def test_what_an_expression_gives(text: str, value: Any) -> None:
-    # len + - * .. == != < <= > >= in and or not a.b a[b]
+    # if then else len + - * .. == != < <= > >= in and or not a.b a[b]
     run = start(
         f"""
         messages: {{}}

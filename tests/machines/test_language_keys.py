@@ -65,7 +65,7 @@ def keys() -> Iterator[str]:
     yield from ("as.NAME", "as.{name: value}", "names.frame")
     yield from (f"reason.{reason}" for reason in REASONS)
     yield from (f"built-in.{name}" for name in (*sorted(FUNCTIONS), *BUILT_IN_VALUES))
-    yield from (f"operator.{sign}" for sign in (*POWERS, "not", "a.b", "a[b]"))
+    yield from (f"operator.{sign}" for sign in (*POWERS, "not", "a.b", "a[b]", "if then else"))
 
 
 TYPE_FORMS = (

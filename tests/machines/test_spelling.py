@@ -12,7 +12,19 @@ from hypothesis import strategies as st
 
 from machines.expressions.parser import CHARACTERS_MAX, parse
 from machines.expressions.unparse import calls, is_boolean, names, show
-from machines.model import Attribute, Binary, Call, Constant, Expression, Item, Mapped, Name, Sequence, Unary
+from machines.model import (
+    Attribute,
+    Binary,
+    Call,
+    Conditional,
+    Constant,
+    Expression,
+    Item,
+    Mapped,
+    Name,
+    Sequence,
+    Unary,
+)
 from machines.problems import Place, Problems
 from machines.values import Range
 from tests.support.shared import SHARED, needs_shared
@@ -126,6 +138,10 @@ def larger(children: st.SearchStrategy[Expression]) -> st.SearchStrategy[Express
         st.builds(Sequence, lists, st.just(HERE)),
         st.builds(Unary, st.sampled_from(["not", "-"]), children, st.just(HERE)),
         st.builds(Binary, operators, children, children, st.just(HERE)),
+        # A minus begins no condition: `if -1` is a value called so, less one.
+        st.builds(
+            Conditional, children.filter(lambda one: show(one)[:1] not in "-["), children, children, st.just(HERE)
+        ),
     )
 
 
@@ -153,6 +169,8 @@ def unplaced(expression: Expression) -> Expression:
             return replace(expression, operand=unplaced(operand), place=HERE)
         case Binary(_, left, right):
             return replace(expression, left=unplaced(left), right=unplaced(right), place=HERE)
+        case Conditional(condition, yes, no):
+            return Conditional(unplaced(condition), unplaced(yes), unplaced(no), HERE)
 
 
 @given(trees.filter(lambda expression: len(show(expression)) <= CHARACTERS_MAX))

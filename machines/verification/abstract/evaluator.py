@@ -11,7 +11,19 @@ from collections.abc import Callable, Mapping, Set
 from itertools import combinations, permutations
 from typing import Any
 
-from machines.model import Attribute, Binary, Call, Constant, Expression, Item, Mapped, Name, Sequence, Unary
+from machines.model import (
+    Attribute,
+    Binary,
+    Call,
+    Conditional,
+    Constant,
+    Expression,
+    Item,
+    Mapped,
+    Name,
+    Sequence,
+    Unary,
+)
 from machines.verification.abstract.domain import (
     FALSE,
     NOBODY,
@@ -94,6 +106,8 @@ class AbstractEvaluator:
                 return self._unary(operator, self.value(operand, look))
             case Binary(operator, left, right):
                 return self._binary(operator, left, right, look)
+            case Conditional(condition, yes, no):
+                return self.value(yes if self.holds(condition, look) else no, look)
 
     def _open(self, value: Value) -> Value:
         """Return a value of which only is known what it is not as some value, each time another."""
