@@ -50,7 +50,7 @@ from runtime.losses import EVIDENCE_SHOWN, Losses, own_loss, parting_words
 from runtime.network.tls import client_context
 from runtime.players.base import Player
 from runtime.players.program_start import started
-from runtime.players.registry import check_kind, default_kind, open_player
+from runtime.players.registry import PERSONS, check_kind, default_kind, open_player
 from runtime.players.scripted import GivenAnswers, answers_of
 from runtime.sessions.client import Address
 from runtime.sessions.embedded_roles import is_embeddable, join_with_embedded
@@ -146,7 +146,7 @@ def join(
     )
     in_result = client.is_in_result if log in ("warning", "error") else None
     with (
-        log_shown(log, as_json=log_json, without=in_result, waits=client.kind != "human"),
+        log_shown(log, as_json=log_json, without=in_result, waits=client.kind not in PERSONS),
         journal.opened(head) as book,
     ):
         ended = run(partial(client.play, book), backend)
@@ -176,7 +176,7 @@ def _prepared(
     check_name(player.name, spec, spec.roles[chosen])
     kind = player.kind or default_kind(spec)
     check_kind(kind, spec)
-    if kind == "human":
+    if kind in PERSONS:
         settings |= relax_time_limits(spec, chosen, settings)
         spec = load(name, settings, given.rules)
     own = [target for target in spec.connects[chosen] if target not in addresses]
@@ -235,10 +235,10 @@ class _Client:
                 journal=book,
                 observe=self._note_loss,
                 on_turned_away=self._note_turned_away,
-                tells_waits=self.kind != "human",
+                tells_waits=self.kind not in PERSONS,
                 tls=None if self.trusted is None else dict.fromkeys(self.addresses, self.trusted),
                 retry=self.retry,
-                on_connected=(lambda: note("connected, waiting for the game")) if self.kind == "human" else None,
+                on_connected=(lambda: note("connected, waiting for the game")) if self.kind in PERSONS else None,
             )
 
     def _note_loss(self, effect: Effect) -> None:

@@ -29,7 +29,7 @@ from machines.model import (
 from machines.parser.settings import apply_settings
 from machines.values import Range
 from runtime.commands.exit_codes import CommandError
-from runtime.players.registry import check_kind, default_kind
+from runtime.players.registry import PERSONS, check_kind, default_kind
 from runtime.sessions.topology import around, connections
 
 PERSON_SECONDS = 300.0
@@ -76,7 +76,7 @@ def cast(
     for kind in dict.fromkeys(chosen):
         check_kind(kind, spec)
     chosen_settings = {**settings, **fix_seats(spec, spec.roles[server], count * taken)}
-    if "human" in chosen:
+    if not PERSONS.isdisjoint(chosen):
         chosen_settings |= relax_time_limits(spec, client, settings)
     return MatchSetup(
         spec=apply_settings(spec, chosen_settings),

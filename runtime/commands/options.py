@@ -17,6 +17,7 @@ from machines.parser.yaml_nodes import ListNode, MapNode, ScalarNode, parse_yaml
 from machines.problems import Problems, SpecError, near
 from runtime.commands.exit_codes import CommandError
 from runtime.import_path import add_working_folder
+from runtime.studio.packages import pages_can_be_served
 
 if TYPE_CHECKING:  # a check runs nothing
     from machines.engine.compiler import Program
@@ -283,5 +284,5 @@ def pages_are_there(otherwise: str) -> None:
     Raises:
         CommandError: they are not.
     """
-    if any(find_spec(name) is None for name in ("starlette", "uvicorn", "websockets")):
+    if not pages_can_be_served():
         raise CommandError(f"the pages need the extra 'web': pip install 'accord[web]' ({otherwise})")

@@ -41,7 +41,7 @@ from runtime.commands.progress import Progress
 from runtime.commands.results import game_facts, game_lines
 from runtime.journal import Journal
 from runtime.losses import EVIDENCE_SHOWN
-from runtime.players.registry import open_player
+from runtime.players.registry import PERSONS, open_player
 from runtime.players.scripted import answers_of
 from runtime.players.seeds import derived_seed
 from runtime.players.workers import WORKERS_MAX, open_workers
@@ -128,7 +128,7 @@ class _PreparedGame:
     @property
     def has_person(self) -> bool:
         """Whether a person plays."""
-        return "human" in self.setup.kinds
+        return not PERSONS.isdisjoint(self.setup.kinds)
 
     async def play(self, book: Journal | None, progress: Progress | None) -> GameResult:
         """Play it."""

@@ -34,7 +34,7 @@ from runtime.commands.serve_again import GroupService
 from runtime.commands.service import ListenOptions, Service, ServiceReport, connections_text
 from runtime.journal import Journal
 from runtime.losses import Losses
-from runtime.players.registry import check_kind, default_kind
+from runtime.players.registry import PERSONS, check_kind, default_kind
 from runtime.sessions.group_server import GROUPS_MAX
 from runtime.sessions.server import Stopped
 from runtime.sessions.server import serve as serve_role
@@ -145,7 +145,7 @@ class _OneService:
     async def _serve(self) -> Ended:
         service, per_connection = self.service, self.service.program.per_connection
         # Several at one terminal would be asked at once; any other kind decides for one session only.
-        apart = per_connection and service.kind != "human"
+        apart = per_connection and service.kind not in PERSONS
         async with nullcontext() if apart else service.open_player(service.seed) as decider:
             return await serve_role(
                 service.program,
@@ -202,7 +202,7 @@ def _check_again(made: Program, kind: str, journal: JournalOptions, at_once: int
     """
     if made.per_connection:
         raise CommandError(f"{made.role.name} has a session for each connection: it goes on without --again")
-    if kind == "human":
+    if kind in PERSONS:
         raise CommandError("a person cannot decide for several groups at a time: leave out --again, or name a program")
     if at_once < 1:
         raise CommandError(f"--at-once {at_once} is less than 1: nobody could play")

@@ -4,6 +4,7 @@ second, dumb, ...         a strategy of the spec's game, from ``rules.players.<m
 python:package.mod:Class  a strategy of one's own (`runtime.players.strategy`)
 exec:COMMAND              any program, one JSON value a line (`runtime.players.program`)
 human                     a person at the terminal (`runtime.players.terminal`)
+web                       a person at a page in a browser (`runtime.players.seat`)
 random                    answers with any of the messages and any values that fit (`runtime.players.random`)
 example                   answers every question with an example of the message (`runtime.players.example`)
 silent malformed gone infinite   never answers; sends no message; hangs up; never stops (`runtime.players.faulty`)
@@ -15,6 +16,7 @@ import importlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Final
 
 from machines.model import Spec
 from machines.problems import near
@@ -26,11 +28,14 @@ from runtime.players.faulty import MISDEEDS, FaultyPlayer, MalformedPlayer, Sile
 from runtime.players.program import open_program, program_words
 from runtime.players.program_limits import UNLIMITED, ProgramLimits
 from runtime.players.random import RandomPlayer
+from runtime.players.seat import open_seat
 from runtime.players.strategy import Strategy, StrategyPlayer, error_text
 from runtime.players.terminal import Terminal, TerminalPlayer, own_terminal
+from runtime.studio.packages import pages_can_be_served
 
 _GENERIC: Mapping[str, str] = {
     "human": "a person at the terminal",
+    "web": "a person at a page in a browser, whose link is printed; needs the extra 'web'",
     "random": "any message that may answer, with any values that fit its types, legal or not; goes by the seed",
     "example": "answers with an example of the first message that may answer, always the same, legal or not",
     "silent": "never answers",
@@ -38,6 +43,8 @@ _GENERIC: Mapping[str, str] = {
     "gone": "hangs up at the first question",
     "infinite": "answers with a JSON list that never ends",
 }
+
+PERSONS: Final = frozenset({"human", "web"})  # who needs time to think, and sees the game with a player's eyes only
 
 
 def kinds(spec: Spec) -> dict[str, str]:
@@ -84,6 +91,10 @@ async def open_player(
     if kind == "human":
         yield TerminalPlayer(spec, name, terminal or own_terminal())
         return
+    if kind == "web":
+        async with open_seat(spec, name) as seated:
+            yield seated
+        return
     make = _maker(kind, spec)
     if make is None:
         yield _generic(kind, spec, seed)
@@ -108,8 +119,8 @@ def prompt_player(kind: str, *, spec: Spec, name: str, seed: int) -> PromptPlaye
 
 def check_prompt(kind: str) -> None:
     """Raise UnknownPlayerError if players of a kind do not decide at once, so cannot play in memory."""
-    if kind == "human" or kind.startswith("exec:"):
-        who = "a person" if kind == "human" else f"the program of {kind!r}"
+    if kind in PERSONS or kind.startswith("exec:"):
+        who = "a person" if kind in PERSONS else f"the program of {kind!r}"
         raise UnknownPlayerError(
             f"{who} cannot play in memory, where all is decided at once: accord play has them over TCP"
         )
@@ -142,14 +153,16 @@ def strategy_class(kind: str, spec: Spec) -> Callable[[str, int], object] | None
     Raises:
         UnknownPlayerError: there is no such kind or class.
     """
-    return None if kind == "human" or kind.startswith("exec:") else _maker(kind, spec)
+    return None if kind in PERSONS or kind.startswith("exec:") else _maker(kind, spec)
 
 
 def check_kind(kind: str, spec: Spec) -> None:
     """Raise UnknownPlayerError if ``open_player`` would not know the kind; starts and makes nothing."""
     if kind.startswith("exec:"):
         program_words(kind.removeprefix("exec:"))
-    elif kind != "human":
+    elif kind == "web" and not pages_can_be_served():
+        raise UnknownPlayerError("a person in a browser needs the extra 'web': pip install 'accord[web]'")
+    elif kind not in PERSONS:
         _maker(kind, spec)
 
 

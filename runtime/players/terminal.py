@@ -19,14 +19,13 @@ from typing import Any, TextIO
 
 import anyio
 import anyio.to_thread
-import msgspec
 
 from machines.messages.bodies import compile_message
-from machines.messages.types import Mismatch, compile_type
-from machines.model import Field, Named, Pattern, Scalar, Spec
-from machines.values import plain
+from machines.messages.types import Mismatch
+from machines.model import Field, Spec
 from runtime.players.base import Arguments, DecisionError
 from runtime.players.companions import companions
+from runtime.players.person_answers import FieldReader, brief, legal_answers
 from runtime.terminal_text import escape_control_characters
 
 HELP = """\
@@ -163,7 +162,6 @@ class TerminalPlayer:
         self._name = name
         self._terminal = terminal
         self._views = [module.shown for module in companions(spec, "views") if hasattr(module, "shown")]
-        self._choices = [module.choices for module in companions(spec, "players") if hasattr(module, "choices")]
         views = companions(spec, "views")
         self._explained = "".join(
             f"{module.EXPLANATION.rstrip()}\n" for module in views if hasattr(module, "EXPLANATION")
@@ -191,10 +189,9 @@ class TerminalPlayer:
             limit = f" ({seconds:g} s)" if seconds is not None else ""
             self._say(f"\n{self._name}, {question}{limit}\n")
             try:
-                for choices in self._choices:
-                    listed = _listed(choices, question, dict(arguments))
-                    if listed:
-                        return await self._pick(listed)
+                listed = legal_answers(self._spec, question, dict(arguments))
+                if listed:
+                    return await self._pick(listed)
                 return await self._fill_in(arguments, messages)
             except LeftError as left:
                 self._say("\n")  # What says that the person left begins a line of its own.
@@ -210,7 +207,7 @@ class TerminalPlayer:
         """Show what came; the board where the game has a view of it."""
         self._tell_overtaken()
         if not self._show(message, fields):
-            told = ", ".join(f"{name} {_brief(value)}" for name, value in fields.items())
+            told = ", ".join(f"{name} {brief(value)}" for name, value in fields.items())
             self._say(f"{self._name} is told {message}{': ' + told if told else ''}\n")
 
     def _tell_overtaken(self) -> None:
@@ -279,7 +276,7 @@ class TerminalPlayer:
     async def _fill_in(self, arguments: Arguments, messages: tuple[str, ...]) -> Any:
         """Have a message chosen and its fields filled in."""
         for name, value in arguments:
-            self._say(f"  {name}: {_brief(value)}\n")
+            self._say(f"  {name}: {brief(value)}\n")
         name = messages[0]
         if len(messages) > 1:
             name = await self._pick([(message, message) for message in messages])
@@ -296,24 +293,18 @@ class TerminalPlayer:
                 return name, fields
 
     async def _fill(self, field: Field, given: dict[str, Any]) -> Any:
-        types = self._spec.types
-        # A declared type is explained by what it stands for, not by its name.
-        wanted = types[field.type.name].type if isinstance(field.type, Named) else field.type
-        shape = compile_type(wanted, types)
+        reader = FieldReader(self._spec, field)
         offered = [given[field.name]] if field.name in given else [field.default] if field.optional else []
-        enter = f" [Enter: {_brief(offered[0])}]" if offered else ""
-        texts_first = isinstance(wanted, Pattern) or wanted == Scalar("string")
+        enter = f" [Enter: {brief(offered[0])}]" if offered else ""
         while True:
-            self._say(f"{field.name}, {shape.describe()}{enter}: ")
+            self._say(f"{field.name}, {reader.describe()}{enter}: ")
             text = await self._terminal.line()
             if offered and not text.strip():
                 return offered[0]
-            wrong: Mismatch | None = None
-            for value in _readings(text, texts_first=texts_first):
-                try:
-                    return shape.freeze(value)
-                except Mismatch as mismatch:
-                    wrong = wrong or mismatch
+            try:
+                return reader.read(text)
+            except Mismatch as mismatch:
+                wrong = mismatch
             # Only now: where any text will do, these are texts too.
             if not self._obeyed(text):
                 self._say(f"that is not it: {wrong}\n")
@@ -323,26 +314,3 @@ def _prompt(*, only: bool, page: int, pages: int, all_shown: bool) -> str:
     """Return what stands before the cursor; ``page`` is the one that Enter shows."""
     enter = ", Enter for this one" if only else f", Enter for page {page} of {pages}" if pages > 1 else ""
     return f"number{enter}, words to look for{'' if all_shown else ', all'}, help: "
-
-
-def _listed(choices: Callable[..., Any], question: str, arguments: dict[str, Any]) -> Sequence[tuple[str, Any]]:
-    """Return the game's legal answers; none if it does not know the question."""
-    try:
-        listed: Sequence[tuple[str, Any]] = choices(question, arguments)
-    except ValueError:
-        return ()
-    return listed
-
-
-def _readings(text: str, *, texts_first: bool) -> list[Any]:
-    """Return what a line may mean: the text itself, or the JSON value it is; the likelier first."""
-    try:
-        value = msgspec.json.decode(text.encode("utf-8", "surrogateescape"))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return [text]
-    return [text, value] if texts_first else [value, text]
-
-
-def _brief(value: Any) -> str:
-    text = value if isinstance(value, str) else msgspec.json.encode(plain(value)).decode()
-    return text if len(text) <= 120 else text[:117] + "..."

@@ -26,7 +26,7 @@ from runtime.losses import Loss, Losses, last_lines, own_loss, why_late
 from runtime.network.transport import NetworkError
 from runtime.players.base import Arguments, Player, silent_from
 from runtime.players.program_start import started
-from runtime.players.registry import open_player
+from runtime.players.registry import PERSONS, open_player
 from runtime.players.scripted import GivenAnswers
 from runtime.players.seeds import derived_seed
 from runtime.sessions.client import Address, join, run_in_group
@@ -143,7 +143,7 @@ async def play(
         for index, program in enumerate(programs):
             player = GivenAnswers(program, answers)
             for role in game.deciders():  # it hears the news of all of them
-                players[index, role] = Paced(player, pace) if pace and seats[index].kind != "human" else player
+                players[index, role] = Paced(player, pace) if pace and seats[index].kind not in PERSONS else player
         async with anyio.create_task_group() as starts:
             for program in programs:
                 starts.start_soon(started, program)

@@ -23,6 +23,7 @@ from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode, pars
 from machines.problems import Place, Problems, near
 from rules.schedules.standings import TIES
 from runtime.players.program_limits import ProgramLimits
+from runtime.players.registry import PERSONS
 
 EVENT_KEYS: Final = (
     *("event", "spec", "settings", "rules", "seed", "format", "games", "at_once", "limits", "out_after"),
@@ -223,8 +224,8 @@ class _EventReader:
         if (command is None) == (kind is None):
             text = f"the player {key.text!r} has one of 'command' and 'kind'"
             self.fault(key.place, text, "like {command: python3 bot.py, folder: ./ann}, or {kind: strong}")
-        if kind is not None and (kind == "human" or kind.startswith("exec:")):
-            hint = "programs have 'command'" if kind != "human" else "a person may play with accord play"
+        if kind is not None and (kind in PERSONS or kind.startswith("exec:")):
+            hint = "programs have 'command'" if kind not in PERSONS else "a person may play with accord play"
             self.fault(place_of(body.get("kind"), key.place), f"{kind!r} is no kind for an event", hint)
         if not folder.is_dir():
             self.fault(place_of(body.get("folder"), key.place), f"there is no folder {folder}", "see 'folder'")

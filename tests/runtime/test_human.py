@@ -13,7 +13,7 @@ import pytest
 
 from machines.loader import load
 from machines.model import Spec
-from runtime.players import terminal
+from runtime.players import person_answers, terminal
 from runtime.players.base import DecisionError
 from runtime.players.terminal import PAGE, Terminal, TerminalPlayer
 from tests.support.session_harness import spec_of
@@ -222,7 +222,8 @@ def with_game(monkeypatch: pytest.MonkeyPatch, choices: list[tuple[str, Any]], *
     players = SimpleNamespace(choices=lambda question, arguments: choices)
     views = SimpleNamespace(shown=lambda message, fields: f"<{message}>" if message != "HELLO" else None, **more)
     modules = {"players": [players], "views": [views]}
-    monkeypatch.setattr(terminal, "companions", lambda spec, folder: modules[folder])
+    for module in (terminal, person_answers):
+        monkeypatch.setattr(module, "companions", lambda spec, folder: modules[folder])
 
 
 async def test_legal_choices_are_picked_by_number(monkeypatch: pytest.MonkeyPatch) -> None:

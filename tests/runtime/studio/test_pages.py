@@ -23,7 +23,8 @@ pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 
 from starlette.testclient import TestClient
 
-from runtime.studio.site import POLICY, RunSite, serve
+from runtime.studio.guard import POLICY
+from runtime.studio.site import RunSite, serve
 
 HOST = "http://127.0.0.1:8000"
 HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "‮evil", "n" * 200]

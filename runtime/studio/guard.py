@@ -1,0 +1,137 @@
+"""What every site of the studio has: who may look, how it is entered, its files, and what its answers may load.
+
+`enter` turns the link's token into a cookie, so that it leaves the address; a page of another site can neither read nor
+write anything: Host, Origin and the cookie are checked, the policy lets a page load its own parts alone.
+"""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Mapping
+from typing import Final
+
+from starlette.datastructures import QueryParams
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket
+
+from runtime.studio.page import text_of
+
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
+PICTURE_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
+HEADERS: Final = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    "cross-origin-resource-policy": "same-origin",
+}
+
+
+def is_same(guessed: str, token: str) -> bool:
+    """Compare in a time that does not tell how much of it is right."""
+    return secrets.compare_digest(guessed.encode("utf-8", "surrogatepass"), token.encode())
+
+
+def svg(text: str | None) -> Response:
+    """Return a picture, or that there is none."""
+    if text is None:
+        return PlainTextResponse("there is no such picture\n", 404)
+    return Response(text, media_type="image/svg+xml", headers={"content-security-policy": PICTURE_POLICY})
+
+
+def files(page: str, static: Mapping[str, str]) -> list[BaseRoute]:
+    """Return the routes of a page, and of the files that it loads, each with its media type."""
+
+    async def shown(request: Request) -> Response:
+        return Response(text_of(page), media_type="text/html")
+
+    async def file(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in static:
+            return PlainTextResponse("there is no such page\n", 404)
+        return Response(text_of(name), media_type=static[name])
+
+    async def no_icon(request: Request) -> Response:
+        return Response(status_code=204)  # every browser asks for one
+
+    return [Route("/", shown), Route("/favicon.ico", no_icon), Route("/{name}", file)]
+
+
+class Guarded:
+    """Lets through who calls this studio by its own name and has its cookie; sets the headers of every answer."""
+
+    def __init__(self, app: ASGIApp, *, token: str, port: int, hosts: frozenset[str]) -> None:
+        self._app = app
+        self._cookie = f"accord-studio-{port}"  # cookies know no ports: two studios do not take each other's
+        self._token = token
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or refuse to."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        asked = HTTPConnection(scope)
+        refusal = self._refusal(asked)
+        if scope["type"] == "websocket":
+            if refusal is None:
+                await self._app(scope, receive, send)
+            else:
+                await WebSocket(scope, receive, send).close()  # which answers 403
+            return
+        answer: ASGIApp = self._app if refusal is None else PlainTextResponse(f"{refusal[1]}\n", refusal[0])
+        if refusal is None and scope["path"] == "/enter":
+            answer = self._entered(scope)
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                has = {name.lower() for name, _ in message["headers"]}
+                added = {"content-security-policy": POLICY, **HEADERS}
+                message["headers"] = [
+                    *message["headers"],
+                    *((name.encode(), value.encode()) for name, value in added.items() if name.encode() not in has),
+                ]
+            await send(message)
+
+        await answer(scope, receive, guarded)
+
+    def _entered(self, scope: Scope) -> Response:
+        if not is_same(QueryParams(scope["query_string"]).get("token", ""), self._token):
+            return PlainTextResponse("this link has no token, or that of another studio\n", 403)
+        answer = RedirectResponse("/", 303)
+        answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict", path="/")
+        return answer
+
+    def _refusal(self, asked: HTTPConnection) -> tuple[int, str] | None:
+        """Return the status and the sentence with which something is refused; None if it is not."""
+        host = asked.headers.get("host", "")
+        if host.rpartition(":")[0] not in self._hosts:
+            return 421, "this studio has another name"
+        if asked.scope.get("method", "GET") not in ("GET", "HEAD"):
+            return 405, "nothing is written here"
+        # A browser says which site's page opens a WebSocket: a page of another site has the cookie sent along.
+        if asked.scope["type"] == "websocket" and asked.headers.get("origin") != f"http://{host}":
+            return 403, "only pages of this studio are told what comes"
+        if asked.scope["path"] != "/enter" and not is_same(asked.cookies.get(self._cookie, ""), self._token):
+            return 403, "open the link that accord studio printed: it has the token"
+        return None
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens. Raises OSError: the port is taken, or the address is none of this machine."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((host, port))
+        made.listen()  # who follows the link at once waits until it is answered
+    except OSError:
+        made.close()
+        raise
+    return made

@@ -1,0 +1,168 @@
+"use strict";
+// A person's seat in a game: shows what the client was told, and sends what the person answers.
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const AGAIN = 1000; // milliseconds until a lost connection is tried again
+  const SHOWN = 60; // choices in the list at a time; words narrow them
+  const SOON = 5; // seconds that are left when the clock turns red
+  const made = (name, text) => {
+    const element = document.createElement(name);
+    if (text !== undefined) element.textContent = text;
+    return element;
+  };
+
+  let socket = null;
+  let over = false;
+  let question = null; // what is asked
+  let ends = 0; // when its time is up, on this page's clock
+
+  const send = (answer) => socket.send(JSON.stringify(answer));
+
+  // -- choices -------------------------------------------------------------------------------------------------
+
+  function matching() {
+    const words = $("words").value.toLowerCase().split(/\s+/).filter(Boolean);
+    return question.choices.flatMap((text, at) => (words.every((word) => text.toLowerCase().includes(word)) ? [[text, at]] : []));
+  }
+
+  function list() {
+    const found = matching();
+    $("found").textContent =
+      found.length > SHOWN ? `${found.length} choices, the first ${SHOWN} are shown` : found.length === 1 ? "1 choice: Enter takes it" : `${found.length} choices`;
+    $("choices").replaceChildren();
+    for (const [text, at] of found.slice(0, SHOWN)) {
+      const item = made("li");
+      const button = made("button", text);
+      button.type = "button";
+      button.addEventListener("click", () => send({ number: question.number, choice: at }));
+      item.append(button);
+      $("choices").append(item);
+    }
+  }
+  $("words").addEventListener("input", list);
+  $("words").addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && question) {
+      const found = matching();
+      if (found.length === 1) send({ number: question.number, choice: found[0][1] });
+    } else if (event.key === "ArrowDown") {
+      $("choices").querySelector("button")?.focus();
+      event.preventDefault();
+    }
+  });
+  $("choices").addEventListener("keydown", (event) => {
+    const buttons = [...$("choices").querySelectorAll("button")];
+    const at = buttons.indexOf(document.activeElement);
+    if (event.key === "ArrowDown") buttons[Math.min(at + 1, buttons.length - 1)].focus();
+    else if (event.key === "ArrowUp") (at > 0 ? buttons[at - 1] : $("words")).focus();
+    else return;
+    event.preventDefault();
+  });
+
+  // -- forms ---------------------------------------------------------------------------------------------------
+
+  function form({ message, fields }) {
+    const element = made("form");
+    element.dataset.message = message;
+    for (const field of fields) {
+      const label = made("label", field.name);
+      const input = made("input");
+      input.type = "text";
+      input.name = field.name;
+      input.autocomplete = "off";
+      if (field.offered !== null) input.placeholder = field.offered;
+      const told = made("small", field.type);
+      const bad = made("small");
+      bad.className = "bad";
+      label.append(input, told, bad);
+      element.append(label);
+    }
+    const button = made("button", `send ${message}`);
+    element.append(button);
+    element.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const texts = Object.fromEntries([...element.querySelectorAll("input")].map((input) => [input.name, input.value]));
+      send({ number: question.number, message, texts });
+    });
+    return element;
+  }
+
+  function refused(wrong) {
+    $("wrong").textContent = wrong[""] ?? "";
+    for (const input of $("forms").querySelectorAll("input")) {
+      const why = wrong[input.name];
+      input.setAttribute("aria-invalid", String(why !== undefined));
+      input.parentElement.querySelector(".bad").textContent = why ?? "";
+    }
+    $("forms").querySelector("[aria-invalid=true]")?.focus();
+  }
+
+  // -- what comes ----------------------------------------------------------------------------------------------
+
+  function asked(next) {
+    if (next && question && next.number === question.number) return;
+    question = next;
+    $("wrong").textContent = "";
+    $("arguments").replaceChildren();
+    $("forms").replaceChildren();
+    $("choices").replaceChildren();
+    $("pick").hidden = !next || !next.choices.length;
+    $("question").textContent = next ? `your turn: ${next.name}` : over ? "the game is over" : "wait for your turn";
+    document.title = next ? "your turn" : "accord: a seat";
+    if (!next) return;
+    ends = next.left === null ? 0 : performance.now() + next.left * 1000;
+    for (const [name, value] of next.arguments) $("arguments").append(made("dt", name), made("dd", value));
+    if (next.choices.length) {
+      $("words").value = "";
+      list();
+      $("words").focus();
+    } else {
+      $("forms").append(...next.forms.map(form));
+      $("forms").querySelector("input, button")?.focus();
+    }
+  }
+
+  function came(told) {
+    if (told.wrong) {
+      if (question && told.number === question.number) refused(told.wrong);
+      return;
+    }
+    over = told.over;
+    $("title").textContent = `${told.protocol}: ${told.name}`;
+    $("state").textContent = over ? "the game is over" : "in the game";
+    $("leave").hidden = over;
+    $("about").hidden = !told.explained;
+    $("explained").textContent = told.explained;
+    for (const text of told.news) $("news").append(made("li", text));
+    if (told.news.length) $("told").scrollTop = $("told").scrollHeight;
+    if (told.board !== null) {
+      $("game").hidden = false;
+      $("board").src = `/board.svg?at=${told.board}`;
+      $("board").alt = "the board as it stands";
+    }
+    asked(told.question);
+  }
+
+  setInterval(() => {
+    const left = question && ends ? Math.max(0, (ends - performance.now()) / 1000) : null;
+    $("left").textContent = left === null ? "" : `${left.toFixed(0)} s left`;
+    $("left").classList.toggle("soon", left !== null && left < SOON);
+  }, 200);
+
+  $("leave").addEventListener("click", () => {
+    if (confirm("Leave the game? The others play on.")) send({ leave: true });
+  });
+
+  function connect() {
+    $("news").replaceChildren();
+    socket = new WebSocket(`ws://${location.host}/seat`);
+    socket.addEventListener("message", (event) => came(JSON.parse(event.data)));
+    socket.addEventListener("close", () => {
+      if (over) return;
+      $("state").textContent = "the game does not answer; it is tried again";
+      asked(null);
+      setTimeout(connect, AGAIN);
+    });
+  }
+  connect();
+  document.body.dataset.ready = "1";
+})();

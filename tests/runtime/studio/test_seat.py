@@ -1,0 +1,256 @@
+"""A seat in a browser: the person sees what its client was told, and what it answers is checked as anybody's is."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import anyio
+import pytest
+
+from machines.loader import load, load_text
+from runtime.cli import main
+from runtime.players.seat import NEWS_MAX, Seat, SeatPlayer
+from runtime.players.terminal import LeftError
+
+pytest.importorskip("starlette", reason="the extra 'web' is not installed")
+
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+from runtime.studio.seat_site import SeatSite
+
+HOST = "http://127.0.0.1:8000"
+LIVE = "ws://127.0.0.1:8000/seat"
+FORM = load_text(
+    """\
+protocol: p
+connects: {a: b}
+types: {Word: {string: "[a-z]{1,5}"}}
+messages:
+  a: {SAY: [say, $word Word, $size int], BYE: bye}
+  b: {GO: [go, $word Word]}
+roles:
+  b:
+    main(peer): {w: {send: GO('now'), within: 5 s, receive: {SAY: {return: null}, BYE: {return: null}}}}
+  a:
+    main:
+      w: {within: 9 s, receive: {GO: {then: s}}}
+      s: {ask: say(word), within: 9 s, receive: {SAY: {send: SAY, return: null}, BYE: {send: BYE, return: null}}}
+"""
+)
+
+
+def asked(seat: Seat) -> int:
+    return seat.ask("say", (("word", "now"),), ("SAY", "BYE"), 9.0).number
+
+
+@pytest.fixture
+def guest() -> Iterator[tuple[Seat, TestClient]]:
+    seat = Seat(FORM, "ann")
+    site = SeatSite(seat, token="secret", port=8000, hosts=frozenset({"127.0.0.1"}))
+    with TestClient(site.app, base_url=HOST) as guest:
+        guest.cookies.set("accord-studio-8000", "secret")
+        yield seat, guest
+
+
+def sit(guest: TestClient, **headers: str) -> Any:
+    return guest.websocket_connect(LIVE, headers={"origin": HOST, **headers})
+
+
+@pytest.mark.parametrize(
+    ("texts", "wrong"),
+    [
+        ({"word": "hello", "size": "3"}, {}),
+        ({"size": "3"}, {}),  # the question says what the word is
+        ({"word": "HELLO", "size": "3"}, {"word"}),
+        ({"word": "hello", "size": "three"}, {"size"}),
+        ({"word": "hello"}, {"size"}),
+        ({"word": "x" * 100_000, "size": "1" * 100_000}, {"word", "size"}),
+    ],
+)
+def test_what_is_written_into_a_form_is_checked_field_by_field(texts: dict[str, str], wrong: set[str]) -> None:
+    seat = Seat(FORM, "ann")
+    number = asked(seat)
+
+    assert set(seat.fill_in(number, "SAY", texts)) == set(wrong)
+    again = seat.fill_in(number, "SAY", {"word": "hello", "size": "1"})
+    assert again == ({} if wrong else {"": "this question is closed"})
+
+
+def test_an_answer_to_another_question_or_of_another_message_is_none() -> None:
+    seat = Seat(FORM, "ann")
+    assert seat.fill_in(1, "SAY", {}) == {"": "this question is closed"}
+    number = asked(seat)
+    assert seat.fill_in(number + 1, "BYE", {}) == {"": "this question is closed"}
+    assert seat.fill_in(number, "GO", {}) == {"": "this message is no answer to the question"}
+    assert seat.choose(number, 0) == "there is no such choice"
+    assert seat.fill_in(number, "BYE", {}) == {}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])
+async def test_a_question_waits_for_the_person_and_is_closed_when_its_time_is_up(anyio_backend: str) -> None:
+    seat = Seat(FORM, "ann")
+    player = SeatPlayer(seat)
+    answers: list[Any] = []
+
+    async def decide() -> None:
+        answers.append(await player.decide("say", (), ("BYE",), None))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(decide)
+        while seat.question is None:
+            await anyio.lowlevel.checkpoint()
+        assert seat.fill_in(seat.question.number, "BYE", {}) == {}
+    assert answers == [("BYE", {})]
+
+    with anyio.move_on_after(0):
+        await player.decide("say", (), ("BYE",), 0.0)
+    assert seat.question is None
+
+    seat.leave()
+    for _ in range(2):
+        with pytest.raises(LeftError, match="ann left the game"):
+            await player.decide("say", (), ("BYE",), None)
+
+
+def test_the_news_are_bounded_and_a_page_that_comes_late_is_told_those_that_are_kept(
+    guest: tuple[Seat, TestClient],
+) -> None:
+    seat, client = guest
+    for number in range(NEWS_MAX + 10):
+        seat.tell("GO", {"word": f"w{number}"})
+    assert (len(seat.news), seat.gone) == (NEWS_MAX, 10)
+    with sit(client) as page:
+        assert len(page.receive_json()["news"]) == NEWS_MAX
+        seat.tell("GO", {"word": "last"})
+        assert page.receive_json()["news"] == ["GO, word last"]
+        seat.end()
+        assert page.receive_json()["over"]
+        with pytest.raises(WebSocketDisconnect):
+            page.receive_json()
+
+
+def test_a_page_shows_the_question_takes_the_answer_and_is_told_what_is_wrong(guest: tuple[Seat, TestClient]) -> None:
+    seat, client = guest
+    with sit(client) as page:
+        page.receive_json()
+        number = asked(seat)
+        question = page.receive_json()["question"]
+        assert [form["message"] for form in question["forms"]] == ["SAY", "BYE"]
+        assert question["forms"][0]["fields"][0]["offered"] == "now"
+        assert 0 < question["left"] <= 9
+
+        page.send_json({"number": number, "message": "SAY", "texts": {"size": "x"}})
+        assert set(page.receive_json()["wrong"]) == {"size"}
+        page.send_json({"number": number, "message": "BYE"})
+        while (told := page.receive_json())["question"] is None:
+            pass
+        assert told["question"]["number"] == number  # it is open until the game has taken the answer
+
+
+@pytest.mark.parametrize("sent", ["{", '{"number": "x"}', "[]", '{"texts": {"a": 1}}'])
+def test_what_is_no_answer_closes_the_page(sent: str, guest: tuple[Seat, TestClient]) -> None:
+    with sit(guest[1]) as page:
+        page.receive_json()
+        page.send_text(sent)
+        with pytest.raises(WebSocketDisconnect):
+            page.receive_json()
+
+
+@pytest.mark.parametrize(
+    ("origin", "cookie"), [("http://evil.example", "secret"), ("null", "secret"), (HOST, "guessed"), (HOST, "")]
+)
+def test_nobody_else_sits_there(origin: str, cookie: str, guest: tuple[Seat, TestClient]) -> None:
+    guest[1].cookies.set("accord-studio-8000", cookie)
+    page = sit(guest[1], origin=origin)
+    with pytest.raises(WebSocketDisconnect):
+        page.__enter__()
+
+
+def test_only_what_its_client_was_told_gets_into_a_seat() -> None:
+    """A hidden hand cannot be seen: a seat has no other way to the game than ``ask`` and ``tell`` of its own client."""
+    seat = Seat(load("tsuro"), "ann")
+    hand = [[["A", "E"], ["B", "F"], ["C", "G"], ["D", "H"]]] * 2
+    board = [[None] * 10] * 10
+    seat.tell("TOKEN", {"token": "white"})
+    seat.tell("INTER_REQ", {"board": [board, []], "tiles": hand})
+    assert seat.news == ["TOKEN, token white", "INTER_REQ"]
+
+
+def test_a_seat_is_no_player_in_memory(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["simulate", "sticks", "--games", "1", "--player", "web"]) == 2
+    assert "cannot play in memory" in capsys.readouterr().err
+
+
+# -- in a browser ----------------------------------------------------------------------------------------------------
+
+CHROMIUM = os.environ.get("ACCORD_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="the extra 'test-web' is not installed")
+    if CHROMIUM is None:
+        pytest.skip("no Chromium is installed")
+    with playwright.sync_playwright() as made:
+        opened = made.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()
+
+
+def playwright_errors() -> type[Exception]:
+    error: type[Exception] = pytest.importorskip("playwright.sync_api").TimeoutError
+    return error
+
+
+def click(page: Any) -> None:
+    page.locator("#choices button").first.click(timeout=300)
+
+
+def press(page: Any) -> None:
+    page.locator("#words").wait_for(timeout=300)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+
+
+@pytest.mark.xdist_group("browser")
+@pytest.mark.parametrize("act", [click, press])
+@pytest.mark.parametrize("name", ["tsuro", "santorini-official"])
+def test_a_whole_game_is_played_from_a_seat_by_clicks_and_by_keys(name: str, act: Any, browser: Any) -> None:
+    words = [sys.executable, "-m", "runtime", "play", name, "--seed", "1", "--no-journal", "--player", "web"]
+    game = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert game.stderr is not None
+    link = None
+    while link is None:
+        line = game.stderr.readline().decode()
+        assert line, "it says where the seat is"
+        link = re.search(r"http://\S+", line)
+    page = browser.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(link[0])
+    deadline = time.monotonic() + 60
+    acted = 0
+    while page.inner_text("#state") != "the game is over":
+        assert time.monotonic() < deadline
+        if page.locator("#pick").is_visible():
+            with suppress(playwright_errors()):  # the question was closed meanwhile
+                act(page)
+                acted += 1
+    page.close()
+
+    out, _ = game.communicate(timeout=30)
+    assert game.returncode == 0
+    assert acted > 2
+    assert b" (web)" in out
+    assert said == []
