@@ -30,7 +30,7 @@ FIELD_CHARACTERS_MAX: Final = 10_000  # of what a person may write into a field
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SeatQuestion:
     """What a person is asked: legal answers to choose from, or messages to fill in; ``ends`` on the monotonic clock."""
 
     number: int
@@ -51,7 +51,7 @@ class Seat:
         self.news: list[str] = []
         self.gone = 0  # so many of the oldest news are kept no more
         self.boards: list[Callable[[], str]] = []
-        self.question: Question | None = None
+        self.question: SeatQuestion | None = None
         self.over = False
         self.changes = 0  # grows with every change, for who looks whether there is one
         self.explained = "".join(
@@ -67,13 +67,13 @@ class Seat:
 
     # -- the game's side ---------------------------------------------------------------------------------------------
 
-    def ask(self, name: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None) -> Question:
+    def ask(self, name: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None) -> SeatQuestion:
         """Put a question to the person, and return it."""
         given = dict(arguments)
         with self._changed:
             self._asked += 1
             self._answer = None
-            self.question = Question(
+            self.question = SeatQuestion(
                 self._asked,
                 name,
                 tuple((key, brief(value)) for key, value in arguments),

@@ -18,7 +18,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from runtime.players.person_answers import FieldReader, brief
-from runtime.players.seat import Question, Seat
+from runtime.players.seat import Seat, SeatQuestion
 from runtime.studio.guard import Guarded, files, listening, svg
 
 VIEWERS_MAX: Final = 8  # pages of one seat that are open at a time
@@ -129,7 +129,7 @@ def _facts(seat: Seat, news: list[str], *, over: bool) -> dict[str, Any]:
     }
 
 
-def _question_facts(seat: Seat, question: Question) -> dict[str, Any]:
+def _question_facts(seat: Seat, question: SeatQuestion) -> dict[str, Any]:
     return {
         "number": question.number,
         "name": question.name,
@@ -140,7 +140,7 @@ def _question_facts(seat: Seat, question: Question) -> dict[str, Any]:
     }
 
 
-def _form(seat: Seat, message: str, question: Question) -> dict[str, Any]:
+def _form(seat: Seat, message: str, question: SeatQuestion) -> dict[str, Any]:
     fields = []
     for field in seat.spec.messages[message].fields:
         has = field.name in question.given or field.optional
