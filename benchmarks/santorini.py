@@ -20,6 +20,7 @@ from rules import santorini
 from rules.players.santorini import PLAYERS
 from rules.players.santorini_position import Position
 from rules.players.santorini_search import Search
+from rules.santorini_play import Play
 
 LINEUPS = ("strong,diagonal", "quick,diagonal", "quick,random", "diagonal,random")
 TURNS_MAX = 36 * 4  # Each turn adds a floor, so a game ends by itself.
@@ -64,7 +65,7 @@ def play(kinds: Sequence[str], seed: int) -> tuple[santorini.Outcome, list[Move]
     return santorini.outcome(game), moves
 
 
-def judged(game: santorini.Play, player: Someone, message: str, fields: dict[str, Any]) -> santorini.Play:
+def judged(game: Play, player: Someone, message: str, fields: dict[str, Any]) -> Play:
     """Return the game after an answer, forfeited if it is not legal."""
     match message:
         case "place" if santorini.may_place(game, player, fields["place"]):

@@ -25,22 +25,26 @@ The rules are those of the course variant without god powers: see the protocols'
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
-from rules.santorini_board import (
-    EMPTY,
-    TOP,
-    WORDS,
-    Board,
-    BoardError,
-    WireBoard,
-    beside,
-    cell_of,
-    place_of,
-    read_board,
-    step_between,
-    step_of,
+from rules.santorini_board import WireBoard, cell_of, place_of
+from rules.santorini_kept_board import blank, may_see, next_wid, own_place, own_turn, seen
+from rules.santorini_play import (
+    WORKERS,
+    Acted,
+    Placed,
+    Play,
+    Player,
+    built,
+    decided,
+    index_of,
+    legal_turn,
+    may_act,
+    own_worker,
+    passed_on,
+    stepped,
 )
+from rules.santorini_reasons import WHY_NOT as WHY_NOT
 
 __all__ = [
     "blank",
@@ -79,23 +83,6 @@ __all__ = [
     "wins",
 ]
 
-WORKERS = 4  # Two a player; the first four actions of a game place them.
-
-Placed = tuple[int, tuple[int, int]]  # Worker 1 or 2, (row, column).
-Acted = tuple[int, str, str | None]  # Worker 1 or 2, the word of the move, that of the build unless the move won.
-
-# What a client that hears no names calls its own player and the other one on the board that it keeps.
-ME = "me"
-THEM = "them"
-
-
-class Player(Protocol):
-    """Who plays: comparable, with a name that differs from the other's."""
-
-    @property
-    def name(self) -> str:
-        """What the player is called."""
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -111,36 +98,6 @@ class Outcome:
     how: str
     offenders: tuple[Any, ...]
     turns: int
-
-
-@dataclass(frozen=True, slots=True)
-class Play:
-    """One game at one moment.
-
-    ``pair`` are the players, the first mover first; ``to_act`` is 0 or 1, who has to place, move or build; ``moved``
-    is the worker that has moved and has yet to build; ``last`` is the latest whole action as ``last_action`` tells
-    it. ``won`` is 0 or 1 once the game is over, and ``how`` says by what, as in ``Outcome``.
-    """
-
-    pair: tuple[Any, Any]
-    board: Board = EMPTY
-    to_act: int = 0
-    turns: int = 0
-    moved: str | None = None
-    move_word: str | None = None
-    last: Placed | Acted | None = None
-    won: int | None = None
-    how: str = ""
-    offenders: tuple[Any, ...] = ()
-
-    def __str__(self) -> str:
-        names = " against ".join(player.name for player in self.pair)
-        if self.won is not None:
-            state = f"{self.pair[self.won].name} has won: {self.how}"
-        else:
-            phase = "place" if len(self.board.workers) < WORKERS else "build" if self.moved else "move"
-            state = f"{self.pair[self.to_act].name} has to {phase}"
-        return f"{names}, {self.turns} turns, {state}\n{self.board}"
 
 
 # Setting up ----------------------------------------------------------------------------------------------------------
@@ -164,7 +121,7 @@ def may_place(play: Play, player: Player, worker_or_place: Any, place: Any = Non
     It is if the player is to place, the worker, if named, is its next one, and the place is on the board and free.
     """
     cell = cell_of(worker_or_place if place is None else place)
-    if not _may_act(play, player) or len(play.board.workers) >= WORKERS or cell is None:
+    if not may_act(play, player) or len(play.board.workers) >= WORKERS or cell is None:
         return False
     if place is not None and full_worker(player, worker_or_place) != next_worker(play, player):
         return False
@@ -178,7 +135,7 @@ def place(play: Play, player: Player, worker_or_place: Any, place: Any = None) -
     assert play.board.worker(cell) is None, f"{place_of(cell)} is taken, may_place refuses it"
     grown = play.board.put(next_worker(play, player), cell)
     number = (len(play.board.workers) // 2) + 1
-    return _passed_on(replace(play, board=grown, last=(number, place_of(cell))))
+    return passed_on(replace(play, board=grown, last=(number, place_of(cell))))
 
 
 def next_worker(play: Play, player: Player) -> str:
@@ -248,7 +205,7 @@ def full_worker(player: Player, worker: Any) -> str | None:
     """
     if isinstance(worker, str) and worker in ("1", "2"):
         return f"{player.name}{worker}"
-    return _own(player, worker)
+    return own_worker(player, worker)
 
 
 def may_turn(play: Play, player: Player, worker: Any, move: Any, build: Any) -> bool:
@@ -278,8 +235,8 @@ def turn(play: Play, player: Player, worker: Any, move: Any, build: Any) -> Play
     found = _turn(play, player, worker, move, build)
     assert found is not None, "this turn is not legal, may_turn refuses it"
     name, target, raised = found
-    gone = _gone(play, name, target)
-    return gone if raised is None else _built(gone, raised)
+    gone = stepped(play, name, target)
+    return gone if raised is None else built(gone, raised)
 
 
 # Half turns: a worker is told by where it stands ---------------------------------------------------------------------
@@ -302,9 +259,9 @@ def move(play: Play, player: Player, source: Any, target: Any) -> Play:
     assert end_cell is not None
     worker = play.board.worker(start_cell)
     assert worker is not None
-    gone = _gone(play, worker, end_cell)
+    gone = stepped(play, worker, end_cell)
     if gone.won is None and not gone.board.floors(end_cell):
-        return _decided(gone, 1 - gone.to_act, "no turn left")
+        return decided(gone, 1 - gone.to_act, "no turn left")
     return gone
 
 
@@ -326,7 +283,7 @@ def build(play: Play, player: Player, source: Any, target: Any) -> Play:
     assert may_build(play, player, source, target), "this build is not legal, may_build refuses it"
     end_cell = cell_of(target)
     assert end_cell is not None
-    return _built(play, end_cell)
+    return built(play, end_cell)
 
 
 # How it ends ---------------------------------------------------------------------------------------------------------
@@ -334,19 +291,19 @@ def build(play: Play, player: Player, source: Any, target: Any) -> Play:
 
 def resign(play: Play, player: Player) -> Play:
     """Return the game as given up by the player: lost, but no offence. A game that is over stays as it is."""
-    index = _index(play, player)
+    index = index_of(play, player)
     assert index >= 0, "only who plays can give up"
-    return play if play.won is not None else _decided(play, 1 - index, "gave up")
+    return play if play.won is not None else decided(play, 1 - index, "gave up")
 
 
 def forfeit(play: Play, player: Player) -> Play:
     """Return the game with the player as an offender (illegal, malformed, late, gone): it loses a game not yet over."""
-    index = _index(play, player)
+    index = index_of(play, player)
     assert index >= 0, "only who plays can offend"
     if play.pair[index] in play.offenders:
         return play
     marked = replace(play, offenders=(*play.offenders, play.pair[index]))
-    return marked if play.won is not None else _decided(marked, 1 - index, "forfeit")
+    return marked if play.won is not None else decided(marked, 1 - index, "forfeit")
 
 
 def over(play: Play) -> bool:
@@ -368,7 +325,7 @@ def verdict(play: Play, player: Player) -> str:
     """Return ``CHEATER`` for an offender, else ``WINNER`` or ``LOSER``; nobody has won a game that goes on."""
     if player in play.offenders:
         return "CHEATER"
-    return "WINNER" if play.won is not None and play.won == _index(play, player) else "LOSER"
+    return "WINNER" if play.won is not None and play.won == index_of(play, player) else "LOSER"
 
 
 def offenders(play: Play) -> tuple[Any, ...]:
@@ -392,234 +349,15 @@ def board(play: Play) -> WireBoard:
     return play.board.wire
 
 
-# What a client keeps that hears actions only -------------------------------------------------------------------------
-#
-# Its board is as on the wire, so that it can be handed on to whoever decides. Names are not told in that protocol: the
-# own workers are me1 and me2, the other player's them1 and them2.
-
-
-def blank() -> WireBoard:
-    """Return the client's board before any placement: 36 cells of height 0."""
-    return EMPTY.wire
-
-
-def may_see(board: Any, told: Any) -> bool:
-    """Tell whether what the server tells of the other player can have happened on this board.
-
-    ``told`` is None for nothing, [1 or 2, place] or [1 or 2, move, build]; any value may be asked about. A placement
-    told a second time while the worker still stands there is nothing new, and can be.
-    """
-    return told is None or _seen(board, told) is not None
-
-
-def seen(board: Any, told: Any) -> Any:
-    """Return the client's board after what the server tells of the other player; the same if ``may_see`` denies it."""
-    grown = None if told is None else _seen(board, told)
-    return board if grown is None else grown.wire
-
-
-def next_wid(board: Any) -> int:
-    """Return the number, 1 or 2, of the own worker that is placed next; 2 if both stand there already."""
-    return 2 if _kept(board).own(ME) else 1
-
-
-def own_place(board: Any, wid: Any, posn: Any) -> Any:
-    """Return the client's board with an own worker placed; the same if that cannot be: the server will say so."""
-    grown = _placed(_kept(board), ME, wid, posn)
-    return board if grown is None else grown.wire
-
-
-def own_turn(board: Any, wid: Any, move_dir: Any, build_dir: Any) -> Any:
-    """Return the client's board after an own turn; the same if it is not legal: the server will say so."""
-    grown = _turned(_kept(board), ME, wid, move_dir, build_dir)
-    return board if grown is None else grown.wire
-
-
 # How it is worked out ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Named:
-    name: str
-
-
-def _index(play: Play, player: Any) -> int:
-    """Return the player's place in the pair, or -1."""
-    for index, other in enumerate(play.pair):
-        if other is player or other == player:
-            return index
-    return -1
-
-
-def _may_act(play: Play, player: Any) -> bool:
-    return play.won is None and _index(play, player) == play.to_act
-
-
 def _may_turn_now(play: Play, player: Any) -> bool:
-    return _may_act(play, player) and len(play.board.workers) == WORKERS
-
-
-def _own(player: Player, worker: Any) -> str | None:
-    """Return the full name of an own worker given as 1, 2 or by its full name, else None."""
-    if type(worker) is int:
-        return f"{player.name}{worker}" if worker in (1, 2) else None
-    return worker if isinstance(worker, str) and worker in (f"{player.name}1", f"{player.name}2") else None
+    return may_act(play, player) and len(play.board.workers) == WORKERS
 
 
 def _turn(play: Play, player: Player, worker: Any, move: Any, build: Any) -> tuple[str, int, int | None] | None:
     """Return a turn as (worker, target, cell built on or None if the move wins), or None if it is not legal."""
     if not _may_turn_now(play, player) or play.moved is not None:
         return None
-    return _legal(play.board, player, worker, move, build)
-
-
-def _legal(board: Board, player: Player, worker: Any, move: Any, build: Any) -> tuple[str, int, int | None] | None:
-    """Return the same of a board alone, whoever is to move."""
-    name, step = _own(player, worker), step_of(move)
-    source = board.cell(name)
-    if name is None or source is None or step is None:
-        return None
-    target = beside(source, step)
-    if target is None or not board.may_step(source, target):
-        return None
-    if board.heights[target] == TOP:
-        return name, target, None
-    step = step_of(build)
-    raised = None if step is None else beside(target, step)
-    if raised is None or not board.step(name, target).may_raise(target, raised):
-        return None
-    return name, target, raised
-
-
-def _gone(play: Play, worker: str, target: int) -> Play:
-    """Return the game after a step: won by it, or with the worker to build."""
-    source = play.board.cell(worker)
-    assert source is not None
-    word = WORDS[step_between(source, target)]
-    grown = play.board.step(worker, target)
-    if grown.heights[target] == TOP:
-        done = replace(play, board=grown, turns=play.turns + 1, last=(int(worker[-1]), word, None))
-        return _decided(done, play.to_act, "reached the top")
-    return replace(play, board=grown, moved=worker, move_word=word)
-
-
-def _built(play: Play, cell: int) -> Play:
-    """Return the game after the build of the worker that has moved."""
-    assert play.moved is not None
-    assert play.move_word is not None
-    source = play.board.cell(play.moved)
-    assert source is not None
-    acted = (int(play.moved[-1]), play.move_word, WORDS[step_between(source, cell)])
-    return _passed_on(
-        replace(play, board=play.board.raised(cell), turns=play.turns + 1, moved=None, move_word=None, last=acted)
-    )
-
-
-def _passed_on(play: Play) -> Play:
-    """Return the game with the other player to act, who has lost if there is nothing it can do."""
-    following = 1 - play.to_act
-    passed = replace(play, to_act=following)
-    if len(play.board.workers) == WORKERS and play.board.stuck(play.pair[following].name):
-        return _decided(passed, play.to_act, "no turn left")
-    return passed
-
-
-def _decided(play: Play, won: int, how: str) -> Play:
-    return replace(play, won=won, how=how, moved=None, move_word=None)
-
-
-def _kept(board: Any) -> Board:
-    """Return a client's board as a value to reckon with; one that was not made here reads as the blank one."""
-    try:
-        return read_board(board)
-    except BoardError:
-        return EMPTY
-
-
-def _seen(board: Any, told: Any) -> Board | None:
-    kept = _kept(board)
-    if not isinstance(told, (tuple, list)) or len(told) not in (2, 3):
-        return None
-    if len(told) == 3:
-        return _turned(kept, THEM, *told)
-    name, cell = _own(_Named(THEM), told[0]), cell_of(told[1])
-    if name is not None and cell is not None and kept.cell(name) == cell:
-        return kept
-    return _placed(kept, THEM, *told)
-
-
-def _placed(board: Board, player: str, wid: Any, posn: Any) -> Board | None:
-    name, cell = _own(_Named(player), wid), cell_of(posn)
-    if name is None or cell is None or board.cell(name) is not None or board.worker(cell) is not None:
-        return None
-    return board.put(name, cell)
-
-
-def _turned(board: Board, player: str, wid: Any, move: Any, build: Any) -> Board | None:
-    found = _legal(board, _Named(player), wid, move, build)
-    if found is None:
-        return None
-    name, target, raised = found
-    grown = board.step(name, target)
-    return grown if raised is None else grown.raised(raised)
-
-
-# Why not, in words ---------------------------------------------------------------------------------------------------
-
-
-def _why_no_place(play: Play, player: Player, worker_or_place: Any, place: Any = None) -> str:
-    cell = cell_of(worker_or_place if place is None else place)
-    if cell is None:
-        return "the place is not on the board"
-    if play.board.worker(cell) is not None:
-        return "a worker stands on that place"
-    return "it is not the player's turn to place that worker"
-
-
-def _why_no_step(board: Board, start_cell: int | None, end_cell: int | None) -> str:
-    if start_cell is None or end_cell is None:
-        return "a place is not on the board"
-    if board.worker(end_cell) is not None:
-        return "a worker stands on the place to move to"
-    return "the place to move to is no neighbour, more than one higher, or 4 high"
-
-
-def _why_no_move(play: Play, player: Player, source: Any, target: Any) -> str:
-    start_cell, end_cell = cell_of(source), cell_of(target)
-    worker = play.board.worker(start_cell) if start_cell is not None else None
-    if worker is None or worker[:-1] != player.name:
-        return "no worker of the player stands on the place to move from"
-    return _why_no_step(play.board, start_cell, end_cell)
-
-
-def _why_no_build(play: Play, player: Player, source: Any, target: Any) -> str:
-    start_cell, end_cell = cell_of(source), cell_of(target)
-    if play.moved is None or start_cell is None or play.board.cell(play.moved) != start_cell:
-        return "it is not the worker that has moved"
-    return (
-        "the place to build on is not on the board"
-        if end_cell is None
-        else ("the place to build on is no neighbour, taken, or 4 high")
-    )
-
-
-def _why_no_turn(play: Play, player: Player, worker: Any, move: Any, build: Any = None) -> str:
-    name, step = _own(player, worker), step_of(move)
-    source = play.board.cell(name)
-    if name is None or source is None:
-        return "the player has no such worker"
-    if step is None:
-        return "the worker does not move"
-    target = beside(source, step)
-    if target is None or not play.board.may_step(source, target):
-        return _why_no_step(play.board, source, target)
-    return "the move does not win, and the place to build on is none, taken, or 4 high"
-
-
-WHY_NOT = {  # in words, for who lost by it
-    "may_place": _why_no_place,
-    "may_move": _why_no_move,
-    "may_build": _why_no_build,
-    "may_turn": _why_no_turn,
-    "wins": _why_no_turn,
-}
+    return legal_turn(play.board, player, worker, move, build)

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from rules.players.santorini_position import Position, Turn
-from rules.santorini import ME
 from rules.santorini_board import WORDS, cell_of, pair_of, place_of, read_board, step_between
+from rules.santorini_kept_board import ME
 
 Answer = tuple[str, dict[str, Any]]
 Phase = Literal["place", "turn", "build"]

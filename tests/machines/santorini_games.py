@@ -23,7 +23,7 @@ from machines.loader import load
 from machines.values import freeze
 from rules.players.santorini import Speaker
 from rules.players.santorini_position import Position, Turn
-from rules.santorini import Play
+from rules.santorini_play import Play
 from tests.support.session_harness import Client, Network, Run
 
 

@@ -22,6 +22,7 @@ from rules.santorini_board import (
     read_board,
     step_of,
 )
+from rules.santorini_play import Play
 from rules.santorini_strategy import OutOfNodesError, can_stay_alive, turns_that_stay_alive
 
 
@@ -33,13 +34,13 @@ class Someone:
 ANN, BOB = Someone("ann"), Someone("bob")
 
 
-def at(*rows: list[Any], mover: Someone = ANN) -> santorini.Play:
+def at(*rows: list[Any], mover: Someone = ANN) -> Play:
     """A game with four workers placed and the rows as its board."""
     other = BOB if mover is ANN else ANN
-    return santorini.Play((mover, other), read_board(rows))
+    return Play((mover, other), read_board(rows))
 
 
-def opening() -> santorini.Play:
+def opening() -> Play:
     """Ann at 0,0 and 2,2, Bob at 1,1 and 3,3, Ann to move."""
     play = santorini.start((ANN, BOB))
     for player, place in ((ANN, [0, 0]), (BOB, [1, 1]), (ANN, [2, 2]), (BOB, [3, 3])):
@@ -330,7 +331,7 @@ east_west, north_south = st.sampled_from(["EAST", "PUT", "WEST"]), st.sampled_fr
 directions = st.tuples(east_west, north_south) | st.sampled_from([*WORDS.values(), "PUT", "", None]) | json_values
 workers = st.sampled_from(["ann1", "ann2", "bob1", "bob2", "ann3", "1", "2", 1, 2, 0, 3]) | json_values
 games = st.builds(
-    lambda levels, cells, count, moved: santorini.Play(
+    lambda levels, cells, count, moved: Play(
         (ANN, BOB),
         Board(levels, tuple(zip(("ann1", "bob1", "ann2", "bob2"), cells, strict=True))[:count]),
         to_act=count % 2,
@@ -346,7 +347,7 @@ players = st.sampled_from([ANN, BOB, Someone("eve")])
 
 
 @given(games, players, workers, places)
-def test_no_placement_makes_a_rule_raise(play: santorini.Play, player: Someone, worker: Any, place: Any) -> None:
+def test_no_placement_makes_a_rule_raise(play: Play, player: Someone, worker: Any, place: Any) -> None:
     for asked in ((place,), (worker, place)):
         if santorini.may_place(play, player, *asked):
             grown = santorini.place(play, player, *asked)
@@ -354,7 +355,7 @@ def test_no_placement_makes_a_rule_raise(play: santorini.Play, player: Someone, 
 
 
 @given(games, players, workers, directions, directions)
-def test_no_turn_makes_a_rule_raise(play: santorini.Play, player: Someone, worker: Any, move: Any, build: Any) -> None:
+def test_no_turn_makes_a_rule_raise(play: Play, player: Someone, worker: Any, move: Any, build: Any) -> None:
     assert santorini.may_turn_any(play, player, move) in (True, False)
     allowed = santorini.may_turn(play, player, worker, move, build)
     wins = santorini.wins(play, player, worker, move)
@@ -368,7 +369,7 @@ def test_no_turn_makes_a_rule_raise(play: santorini.Play, player: Someone, worke
 
 
 @given(games, players, places, places)
-def test_no_half_turn_makes_a_rule_raise(play: santorini.Play, player: Someone, source: Any, target: Any) -> None:
+def test_no_half_turn_makes_a_rule_raise(play: Play, player: Someone, source: Any, target: Any) -> None:
     if santorini.may_move(play, player, source, target):
         moved = santorini.move(play, player, source, target)
         assert santorini.over(moved) or santorini.moved(moved) is not None
@@ -388,7 +389,7 @@ def test_nothing_a_client_hears_makes_its_rules_raise(board: Any, wid: Any, plac
 
 
 @given(games)
-def test_listed_turns_are_exactly_the_legal_ones(play: santorini.Play) -> None:
+def test_listed_turns_are_exactly_the_legal_ones(play: Play) -> None:
     mover = santorini.mover(play)
     if len(play.board.workers) < 4 or play.moved is not None:
         return

@@ -14,6 +14,7 @@ import pytest
 from rules import santorini
 from rules.harnesses.santorini import HARNESSES
 from rules.santorini_board import beside, cell_of, read_board, rows_of, step_of
+from rules.santorini_play import Play
 from tests.support.shared import SHARED, needs_shared
 
 pytestmark = needs_shared
@@ -67,11 +68,11 @@ def test_single_judgements_agree() -> None:
     assert len(judgements) == 140
 
 
-def begun(board: Any, first: str) -> tuple[santorini.Play, Someone]:
+def begun(board: Any, first: str) -> tuple[Play, Someone]:
     """A game that stands as on the board, with the named player to move."""
     read = read_board(board)
     other = next(worker[:-1] for worker, _ in read.workers if worker[:-1] != first)
-    return santorini.Play((Someone(first), Someone(other)), read), Someone(first)
+    return Play((Someone(first), Someone(other)), read), Someone(first)
 
 
 def judged(board: Any, action: Any) -> bool:
@@ -117,7 +118,7 @@ def test_a_bare_worker_is_completed_and_then_some_player_could_have_moved_so() -
     assert bare
 
 
-def placed(game: Any) -> santorini.Play:
+def placed(game: Any) -> Play:
     """A recorded game after its placements."""
     first = Someone(game["first"])
     second = Someone(next(name for name in game["players"] if name != first.name))

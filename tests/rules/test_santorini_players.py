@@ -14,6 +14,7 @@ from rules import santorini
 from rules.players.santorini import DEFAULT, PLAYERS, choices, illegal_turns
 from rules.players.santorini_dialects import read_question
 from rules.players.santorini_position import Turn
+from rules.santorini_play import Play
 
 ANN, BOB = Someone("ann"), Someone("bob")
 
@@ -61,7 +62,7 @@ class Table:
         self.game = (santorini.turn if fine else _forfeit)(self.game, player, worker, move, build)
 
 
-def _forfeit(game: santorini.Play, player: Someone, *_: Any) -> santorini.Play:
+def _forfeit(game: Play, player: Someone, *_: Any) -> Play:
     return santorini.forfeit(game, player)
 
 
