@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from math import isinf
 from typing import Annotated, Any
 
 import msgspec
 from cyclopts import Parameter
 
+from diagrams.documents.exchange import exchange as exchange_of
+from diagrams.documents.exchange import exchange_text, phases
 from diagrams.phrases import body_text
 from machines.checks.event_coverage import Pair, pairs
 from machines.loader import RulesError, resolved
@@ -24,8 +27,9 @@ from machines.model import (
     TypeDeclaration,
 )
 from machines.parser.unparse import written as yaml_of
+from machines.problems import near
 from machines.values import plain
-from runtime.commands.exit_codes import OK
+from runtime.commands.exit_codes import OK, CommandError
 from runtime.commands.options import Json, Rules, SpecName, is_spec, looked_at
 from runtime.commands.output import put_result, table
 from runtime.players.registry import default_kind, kinds
@@ -53,11 +57,24 @@ def show(
         bool,
         Parameter(name="--table", negative=(), help="Print each waiting state with what may come, and who answers."),
     ] = False,
+    exchange: Annotated[
+        str | None,
+        Parameter(
+            negative=(),
+            help="Print both ends of a phase together: a machine, like turn, or host.turn of one role.",
+        ),
+    ] = None,
     rules: Rules = [],  # noqa: B006 (cyclopts makes a new list)
     json: Json = False,
 ) -> int:
     """Show what is in a spec: roles, machines, messages, types, what players are asked, settings, and who can play."""
-    if resolved_:
+    if exchange is not None:
+        whole = looked_at(spec, rules)
+        found_phases = phases(whole, exchange)
+        if not found_phases:
+            raise CommandError(_no_phase(whole, exchange))
+        put_result(_exchanges(whole, found_phases), _exchange_lines(whole, found_phases), json=json)
+    elif resolved_:
         is_spec(spec)
         text = yaml_of(resolved(spec))
         put_result({"spec": text}, [text.rstrip("\n")], json=json)
@@ -68,6 +85,27 @@ def show(
         facts = _facts(looked_at(spec, rules))
         put_result(facts, _lines(facts), json=json)
     return OK
+
+
+def _no_phase(spec: Spec, name: str) -> str:
+    known = list(dict.fromkeys(machine for role in spec.roles.values() for machine in role.machines))
+    hint = near(name.rpartition(".")[2], known) or f"there are: {', '.join(known)}"
+    return f"{spec.protocol} has no machine {name!r}: {hint}"
+
+
+def _exchanges(spec: Spec, machines: Iterable[Machine]) -> dict[str, Any]:
+    return {
+        "phases": [
+            {"role": machine.role, "machine": machine.name, "rows": [asdict(row) for row in exchange_of(spec, machine)]}
+            for machine in machines
+        ]
+    }
+
+
+def _exchange_lines(spec: Spec, machines: Sequence[Machine]) -> Iterator[str]:
+    for index, machine in enumerate(machines):
+        yield from ("",) if index else ()
+        yield from exchange_text(spec, machine)
 
 
 def _lines(facts: dict[str, Any]) -> Iterator[str]:
