@@ -25,4 +25,5 @@ class Wire:
     started_max: int = 256  # machines started and not ended, in one session
     parts_max: int = 4096  # of one message made of parts
     work_max: int = WORK_MAX  # elements that one event may go through
+    kept_bytes_max: int = 1 << 24  # 16 MiB of values that one session keeps; a game keeps some thousand bytes
     line_end: Literal["lf", "crlf"] = "lf"  # what is written; both are read, but within frames

@@ -25,5 +25,6 @@ LIMITS: Final = {
     "connections_max": ("connections open at once, seated or not", "a further one waits until there is room"),
     "started_max": ("machines started and not ended, in one session", "one more never begins, and `ended` says limit"),
     "parts_max": ("parts of a message that is made of parts", "malformed"),
+    "kept_bytes_max": ("bytes of the values that one session keeps", "whoever made it grow is refused: `limit`"),
     "work_max": ("elements of lists and texts that one event goes through", "the machine fails"),
 }  # fmt: skip

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from machines.effects import Note
+from machines.engine import violations
 from machines.engine.compiler import MessageHandler
 from machines.messages.shapes import Mismatch
 from machines.model import Spec
+
+if TYPE_CHECKING:
+    from machines.engine.call_stack import CallFrame
+    from machines.engine.interpreter import Interpreter
 
 
 def read_answer(
@@ -28,3 +34,38 @@ def read_answer(
     except Mismatch as error:
         return None, f"{shape.name}: {error}"
     return ((reader, fields), "") if fields is not None else (None, f"{shape.name}: it would be read as another")
+
+
+def judge(session: Interpreter, frame: CallFrame, value: Any) -> tuple[str, str] | None:
+    """Judge a player's answer as a peer's message would be, and take it if it may be taken.
+
+    Return None if it was; else the reason why not, in a word and in a sentence. That is noted as a violation.
+    """
+    layer = frame.node.layer
+    found: tuple[MessageHandler, tuple[Any, ...]] | None = None
+    why = violations.NO_LIKENESS
+    match value:
+        case (str() as name, Mapping() as given) if name in layer.answers:
+            found, why = read_answer(session.program.spec, layer.answers[name], given)
+    if found is None:  # it may be a body, even one that begins with a message's name
+        for reader in layer.answers.values():
+            fields = reader[1].read(value)
+            if fields is not None:
+                found = (reader, fields)
+                break
+    if found is None:
+        kind, words = violations.not_like([shape for _, shape, _ in layer.answers.values()], (), value)
+        why = words if why == violations.NO_LIKENESS else why
+        text = f"the player's answer to {frame.node.name} is malformed: {why}"
+        violations.note(session, None, kind, frame, why=why, came=violations.of_player(value))
+        session.effects.append(Note("warning", text))
+        return "malformed", text
+    reader, fields = found
+    if not session.fire(frame, layer, reader[0], None, None, reader[2], fields):
+        reason = "limit" if session.over_limit else "illegal"
+        rule, words = violations.refusal(session, frame, layer, reader, fields, None)
+        violations.note(session, None, reason, frame, rule=rule, why=words, came=violations.of_player(value))
+        text = f"the player's {reader[1].name} is {reason}"
+        session.effects.append(Note("warning", text))
+        return reason, text
+    return None

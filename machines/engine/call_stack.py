@@ -43,13 +43,14 @@ class FailedError(Exception):
 class PeerState:
     """One connection: its peer value, what it sent and nobody has read, and who hears it."""
 
-    __slots__ = ("accepted", "asked", "closed_told", "deaf", "dropped", "framer", "holder", "inbox", "inbox_bytes",
-                 "lost", "more", "noted", "paused", "peer", "role")  # fmt: skip
+    __slots__ = ("accepted", "asked", "closed_told", "deaf", "dropped", "framer", "grown", "holder", "inbox",
+                 "inbox_bytes", "lost", "more", "noted", "paused", "peer", "role")  # fmt: skip
 
     def __init__(self, number: int, role: str, framer: Framer, *, accepted: bool) -> None:
         self.peer = Peer(number)
         self.role = role
         self.framer = framer
+        self.grown = 0  # bytes that it may have made the session keep
         self.asked = ""  # the last message that it was sent
         self.accepted = accepted  # it came to us; otherwise we connected to it
         self.inbox: list[tuple[str, Any, float]] = []  # a deque would cost each seat 600 bytes; this holds few
@@ -338,6 +339,10 @@ class Loop:
         self.index = -1
         self.offset = 0  # the number of the first item's call
 
+    def held(self) -> Iterator[Any]:
+        """Yield the values that it keeps."""
+        yield self.items
+
 
 _NO_VIEW: list[Any] = []
 
@@ -371,6 +376,13 @@ class ParallelLoop(Loop):
         # The names as an item that others follow saw them, and as its own result left them: each is folded once.
         self.views: dict[int, list[Any]] = dict.fromkeys(frozenset[int]().union(*self.before), _NO_VIEW)
         self.after: dict[int, list[Any]] = {}
+
+    def held(self) -> Iterator[Any]:
+        """Yield the values that it keeps; the first slot of a frame is that itself."""
+        yield self.items
+        yield from self.results.values()
+        for names in (self.base, *self.views.values(), *self.after.values()):
+            yield from names[1:]
 
     def startable(self) -> int | None:
         """Return the first item that may start now, or None."""

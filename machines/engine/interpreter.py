@@ -17,7 +17,7 @@ from typing import Any
 
 from machines.effects import Ask, Cancel, Effect, Ended, Note, Violation
 from machines.effects import Drop as DropEffect
-from machines.engine import admission, iteration, spawning
+from machines.engine import admission, iteration, keeping, spawning
 from machines.engine.actions import peers
 from machines.engine.call_stack import (
     LOST,
@@ -61,8 +61,8 @@ class Interpreter(Transaction):
     """A session without its inputs."""
 
     __slots__ = ("asked", "doors", "earliest", "ended", "event_mark", "failures", "granted", "lonely", "my", "now",
-                 "over_limit", "questions", "reading", "root", "seed", "serial", "speaker", "steps", "transitions",
-                 "unheard", "work")  # fmt: skip
+                 "over_limit", "questions", "reading", "room", "root", "seed", "serial", "speaker", "steps",
+                 "transitions", "unheard", "work")  # fmt: skip
 
     def __init__(self, program: Program, seed: int, my: Mapping[str, Any]) -> None:
         self.program = program
@@ -77,6 +77,7 @@ class Interpreter(Transaction):
         self.speaker: Peer | None = None
         self.reading = b""  # the message, or where none could be cut the bytes, that is looked at
         self.over_limit = False
+        self.room = program.wire.kept_bytes_max // keeping.GROWTH  # bytes that may come until what is kept is measured
         self.earliest = inf  # no clock is due before; may be too early, never too late
         self.questions = _NO_QUESTIONS
         self.asked = 0
@@ -112,6 +113,9 @@ class Interpreter(Transaction):
 
         ``event`` has its layer's prefix. What follows from the branch is queued for `run_to_completion`.
         """
+        if self.room < 0 and keeping.refuses(self, event, peer):
+            self.over_limit = True
+            return False
         slots = frame.slots
         saved = slots.copy()
         state = frame._state

@@ -20,7 +20,7 @@ from typing import Any
 
 from machines.effects import Effect, Note, Pause, Received, Resume
 from machines.engine import admission, mailbox, routing, spawning, violations
-from machines.engine.answers import read_answer
+from machines.engine.answers import judge
 from machines.engine.call_stack import (
     FAULT,
     LOST,
@@ -34,6 +34,7 @@ from machines.engine.call_stack import (
 )
 from machines.engine.compiler import ACCEPT, WAIT, HandlerScope, MessageHandler, Program
 from machines.engine.interpreter import Interpreter
+from machines.engine.keeping import EVENT_BYTES, WORK_BYTES
 from machines.messages.bodies import MessageCodec
 from machines.values import Peer
 from machines.wire.codec import Malformed
@@ -107,9 +108,12 @@ class Session(Interpreter):
         self._begin(now)
         seat = self.seats[number]
         if self.ended is None and not (seat.lost or seat.dropped or seat.deaf):
+            grown = len(chunk) + EVENT_BYTES
+            seat.grown += grown
+            self.room -= grown
             if not seat.inbox and self._fast_path(seat, chunk):
-                if self.extra is not None:
-                    return self._done()
+                if self.extra is not None or METER.left < self.program.work_max:
+                    return self._done(seat)
                 self.run_to_completion()  # the rest is `_done`, for nearly all sessions
                 if self.ready or self.lonely:
                     self._drain()
@@ -137,6 +141,7 @@ class Session(Interpreter):
         raw = seat.framer.try_single_message(chunk)
         if raw is None:
             return False
+        self.reading = raw
         layer = node.layer
         if seat.role in layer.only and (len(raw) <= program.shallow_bytes or program.is_shallow(raw)):
             (event, shape, places), parse = layer.only[seat.role]
@@ -147,11 +152,9 @@ class Session(Interpreter):
                 if self.watch:
                     self._report(seat, shape, fields)
                 if not self.fire(holder, layer, event, seat.peer, None, places, fields):
-                    self.reading = raw
                     refused = self._refused(holder, layer, layer.only[seat.role][0], fields, seat)
                     self._fault(holder, ".invalid", seat, refused)
                 return True
-        self.reading = raw
         try:
             value = program.codec.decode(raw)
         except Malformed:
@@ -188,7 +191,9 @@ class Session(Interpreter):
         self._begin(now)
         frame = self._answered(number)
         if frame is not None:
-            self._judge(frame, value)
+            refused = judge(self, frame, value)
+            if refused is not None:
+                self._fault(frame, ".invalid", None, *refused)
         return self._done()
 
     def answer_failed(self, number: int, why: str, now: float, kind: str = "no answer") -> list[Effect]:
@@ -252,6 +257,10 @@ class Session(Interpreter):
         if self.ready or self.lonely or self.extra is not None:
             self._drain()
         if changed is not None and self.ended is None:
+            if METER.left < self.program.work_max:  # what it had done may have made something grow
+                grown = int(self.program.work_max - METER.left) * WORK_BYTES
+                changed.grown += grown
+                self.room -= grown
             self._apply_backpressure(changed)
         if self.extra is not None and len(self.extra.vacant) >= self.extra.sweep_at:
             admission.release_peers(self, self.extra)
@@ -615,36 +624,6 @@ class Session(Interpreter):
         frame.question = None
         self.event_mark = len(self.effects)
         return frame
-
-    def _judge(self, frame: CallFrame, value: Any) -> None:
-        """Judge a player's answer as a peer's message would be."""
-        layer = frame.node.layer
-        found: tuple[MessageHandler, tuple[Any, ...]] | None = None
-        why = violations.NO_LIKENESS
-        match value:
-            case (str() as name, Mapping() as given) if name in layer.answers:
-                found, why = read_answer(self.program.spec, layer.answers[name], given)
-        if found is None:  # it may be a body, even one that begins with a message's name
-            for reader in layer.answers.values():
-                fields = reader[1].read(value)
-                if fields is not None:
-                    found = (reader, fields)
-                    break
-        if found is None:
-            kind, words = violations.not_like([shape for _, shape, _ in layer.answers.values()], (), value)
-            why = words if why == violations.NO_LIKENESS else why
-            text = f"the player's answer to {frame.node.name} is malformed: {why}"
-            violations.note(self, None, kind, frame, why=why, came=violations.of_player(value))
-            self.effects.append(Note("warning", text))
-            self._fault(frame, ".invalid", None, "malformed", text)
-            return
-        reader, fields = found
-        if not self.fire(frame, layer, reader[0], None, None, reader[2], fields):
-            reason = "limit" if self.over_limit else "illegal"
-            rule, words = violations.refusal(self, frame, layer, reader, fields, None)
-            violations.note(self, None, reason, frame, rule=rule, why=words, came=violations.of_player(value))
-            self.effects.append(Note("warning", f"the player's {reader[1].name} is {reason}"))
-            self._fault(frame, ".invalid", None, reason, f"the player's {reader[1].name} is {reason}")
 
 
 __all__ = ["Peer", "Program", "Session"]

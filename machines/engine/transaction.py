@@ -15,6 +15,7 @@ from machines.effects import Send as SendEffect
 from machines.engine.actions import peers
 from machines.engine.call_stack import CallFrame, PeerState
 from machines.engine.compiler import Program
+from machines.engine.keeping import Kept
 from machines.model import CompositeFrame as WireFrame
 from machines.values import Peer
 
@@ -45,9 +46,10 @@ class Delegation:
 class RareState:
     """What few sessions have, and none from the beginning: frames of their own, started machines, peers that left."""
 
-    __slots__ = ("endings", "framed", "loans", "rejoining", "started", "starting", "sweep_at", "vacant")
+    __slots__ = ("endings", "framed", "kept", "loans", "rejoining", "started", "starting", "sweep_at", "vacant")
 
     def __init__(self) -> None:
+        self.kept: Kept | None = None  # what was measured of what it keeps
         self.framed: WireFrame | None = None  # the frame of the message that is being read
         self.vacant: list[int] = []  # the numbers of seats that are gone and may be given up; see `doors.sweep`
         self.sweep_at = SWEEP_MIN

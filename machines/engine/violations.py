@@ -13,6 +13,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from machines.effects import Violation
+from machines.engine import keeping
 from machines.engine.actions import Scope, Slots
 from machines.expressions.compiler import Evaluator, compile  # noqa: A004 (as in re.compile)
 from machines.expressions.unparse import show
@@ -159,6 +160,8 @@ def _words(value: Any) -> Iterator[str]:
 def refusal(session: Interpreter, frame: CallFrame, layer: HandlerScope, reader: MessageHandler, fields: Any,
             seat: PeerState | None) -> tuple[str, str]:  # fmt: skip
     """Return which conditions refused a message, and why in the words of the rules, as far as they say so."""
+    if session.over_limit and (full := keeping.why(session)):
+        return "", full
     everywhere = layer is frame.table.always
     key = ("" if everywhere else frame.node.name, reader[1].name)
     conditions = frame.table.conditions.get(key)
