@@ -13,6 +13,7 @@ from machines.engine.keeping import EVENT_BYTES, SMALL_BYTES, size_of
 from machines.engine.session import Program, Session
 from machines.values import Peer, Record
 from tests.support.session_harness import spec_of
+from tests.support.tiny import shows
 
 MOST = 1 << 16
 
@@ -100,6 +101,7 @@ def answered(effects: list[Any]) -> bool:
     return not refused
 
 
+@shows("wire.kept_bytes_max")
 @pytest.mark.parametrize(
     "value",
     ["x" * 4000, "\N{GREEK SMALL LETTER ALPHA}" * 4000, [1] * 2000, [[]] * 1500, {f"k{n}": 1 for n in range(500)}],

@@ -31,6 +31,7 @@ for path in sorted(HERE.glob("test_language_*.py")):
 # Shown elsewhere, by a test that needs more than a session: the file and the word in it.
 ELSEWHERE = {
     "wire.work_max": HERE / "test_work.py",
+    "wire.kept_bytes_max": HERE / "test_kept_bytes.py",
     "wire.connections_max": HERE.parent / "runtime" / "test_server.py",
     "accepted": HERE / "test_accepted.py",
     "properties": HERE / "verification" / "test_exploring_properties.py",
