@@ -11,11 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
-if TYPE_CHECKING:
-    from machines.engine.interpreter import Interpreter
-    from machines.values import Peer
+from machines.values import Peer
 
 EVENT_BYTES: Final = 64  # that a chunk may make grow besides its own bytes, by short lists whose work is not counted
 WORK_BYTES: Final = 16  # that an element of work may
@@ -30,6 +28,21 @@ PAIR_BYTES: Final = 96  # of a mapping
 WHY: Final = "the session keeps more than {} bytes (kept_bytes_max)"
 
 
+class Keeper(Protocol):
+    """What is looked at of a session: see `machines.engine.interpreter.Interpreter`, which is told of this module."""
+
+    room: int
+    reading: bytes
+    ended: Any
+    seats: Any
+    root: Any
+    extra: Any
+    program: Any
+
+    def extras(self) -> Any:
+        """Return what few sessions have, to be written to."""
+
+
 class Kept:
     """What was measured last: ``size`` in bytes, of so many values; ``interval`` is until when it holds."""
 
@@ -41,7 +54,7 @@ class Kept:
         self.full = False
 
 
-def refuses(session: Interpreter, event: str, peer: Peer | None) -> bool:
+def refuses(session: Keeper, event: str, peer: Peer | None) -> bool:
     """Tell whether a peer's message is refused for what the session keeps; called when enough has come to look."""
     if session.ended is not None:
         return False
@@ -60,7 +73,7 @@ def refuses(session: Interpreter, event: str, peer: Peer | None) -> bool:
     return len(session.reading) > SMALL_BYTES and session.seats[peer.number].grown * len(grown) >= sum(grown)
 
 
-def measure(session: Interpreter, kept: Kept, most: int) -> None:
+def measure(session: Keeper, kept: Kept, most: int) -> None:
     """Measure what a session keeps, and say how much may come until that is done again."""
     kept.size, values = size_of(_roots(session))
     kept.full = kept.size > most
@@ -69,7 +82,7 @@ def measure(session: Interpreter, kept: Kept, most: int) -> None:
     session.room = -1 if kept.full else max((most - kept.size) // GROWTH, kept.interval)
 
 
-def why(session: Interpreter) -> str:
+def why(session: Keeper) -> str:
     """Return why a message was refused, if it was for what the session keeps; else nothing."""
     kept = session.extra.kept if session.extra is not None else None
     return WHY.format(session.program.wire.kept_bytes_max) if kept is not None and kept.full else ""
@@ -107,7 +120,7 @@ def size_of(values: Iterator[Any]) -> tuple[int, int]:
     return size, count
 
 
-def _roots(session: Interpreter) -> Iterator[Any]:
+def _roots(session: Keeper) -> Iterator[Any]:
     """Yield what the names of all running machines are bound to, what loops hold, and what is known of the peers."""
     yield from (seat.peer for seat in session.seats)
     frames = [session.root] if session.root is not None else []
