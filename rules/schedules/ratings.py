@@ -40,15 +40,15 @@ def ratings(count: int, matches: Sequence[Played], seed: int = 0) -> list[Rating
 
     Where all matches are between two, the interval is that of the model's information. Where more sit at a table, what
     they do there hangs together: then matches are drawn anew RESAMPLES times, and the interval is how far the ratings
-    scatter. ``seed`` is what that goes by.
+    scatter, or that of the information where it is wider: after two matches with the same end nothing scatters.
+    ``seed`` is what the drawing goes by.
     """
     ordered = sorted(matches, key=lambda match: (match.groups, match.faults))
     games = _games(ordered)
     fitted = _fit(count, games, [0.0] * count)
-    if all(len(match.places()) <= 2 for match in ordered):
-        margins = [sqrt(variance) for variance in _variances(count, games, fitted)]
-    else:
-        margins = _scatter(count, ordered, fitted, Random(seed))
+    margins = [sqrt(variance) for variance in _variances(count, games, fitted)]
+    if any(len(match.places()) > 2 for match in ordered):
+        margins = [*map(max, margins, _scatter(count, ordered, fitted, Random(seed)))]
     return [Rating(ELO * value, ELO * SURE * margin) for value, margin in zip(fitted, margins, strict=True)]
 
 
