@@ -31,7 +31,10 @@ from runtime.tournament.table import placed_text
 
 GRACE_SECONDS: Final = 15.0  # beyond a match's time, until its process is ended from outside
 END_SECONDS: Final = 3.0  # in which a process is to end once told to
-PRELOADED: Final = ("runtime.cli", "runtime.tournament.match_process")
+PRELOADED: Final = (  # what every match needs, and would import anew: 60 ms of processor time a match become 43
+    *("runtime.cli", "runtime.tournament.match_process", "concurrent.futures.thread", "specs"),
+    *("runtime.network.asyncio_transport", "runtime.network.anyio_transport", "anyio._backends._asyncio"),
+)
 
 
 @dataclass(frozen=True, slots=True)
