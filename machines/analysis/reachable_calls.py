@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 
-from machines.analysis.call_graph import all_branches, answers_expressions, state_expressions
+from machines.analysis.traversal import all_branches, answers_expressions, state_expressions
 from machines.expressions.unparse import calls
 from machines.model import Choice, Expression, Goto, Machine, Message, State
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from machines.analysis.call_graph import all_branches, machine_expressions
+from machines.analysis.traversal import all_branches, machine_expressions
 from machines.expressions.builtins import TOTAL
 from machines.expressions.unparse import names
 from machines.model import Choice, Handlers, Let, Machine, Spec, Step

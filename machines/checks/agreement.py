@@ -16,9 +16,9 @@ from itertools import product
 from operator import itemgetter
 from typing import Any
 
-from machines.analysis.call_graph import all_branches
 from machines.analysis.conditions import narrowed
 from machines.analysis.data_flow import Write
+from machines.analysis.traversal import all_branches
 from machines.analysis.value_sets import members
 from machines.expressions.builtins import TOTAL
 from machines.expressions.compiler import EvaluationError, Evaluator, compile_guard

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from machines.analysis.call_graph import CallGraph, all_steps, kind, machine_expressions
+from machines.analysis.call_graph import CallGraph, kind
 from machines.analysis.newcomers import Newcomers, names_the_seated
+from machines.analysis.traversal import all_steps, machine_expressions
 from machines.checks.first_words import FirstWords
 from machines.expressions.unparse import names
 from machines.messages.types import MessageCodec, Overlap, Work, compile_message, narrower, overlap

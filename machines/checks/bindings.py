@@ -10,14 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from machines.analysis.call_graph import (
-    CallGraph,
-    all_branches,
-    all_choices,
-    all_steps,
-    machine_expressions,
-    steps_expressions,
-)
+from machines.analysis.call_graph import CallGraph
+from machines.analysis.traversal import all_branches, all_choices, all_steps, machine_expressions, steps_expressions
 from machines.expressions.unparse import names, walk
 from machines.model import (
     Binding,

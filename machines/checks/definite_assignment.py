@@ -16,9 +16,10 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 
-from machines.analysis.call_graph import CallGraph, lets, message_arguments
+from machines.analysis.call_graph import CallGraph, lets
 from machines.analysis.event_peers import Speakers
 from machines.analysis.scopes import FUNCTIONS, bindings, frame_names, global_names, value_names
+from machines.analysis.traversal import message_arguments
 from machines.expressions.unparse import names
 from machines.model import Choice, Drop, Expression, Goto, Handlers, Let, Machine, Return, Send, Start, State, Step
 from machines.problems import Location, Mend, Place, Problems

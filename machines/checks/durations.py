@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf
 
-from machines.analysis.call_graph import all_branches, kind
+from machines.analysis.call_graph import kind
+from machines.analysis.traversal import all_branches
 from machines.model import Choice, Constant, Expression, Name, Role, Send, Spec, State
 from machines.problems import Problems
 

@@ -17,8 +17,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from math import inf
 
-from machines.analysis.call_graph import all_choices, is_sure, kind
+from machines.analysis.call_graph import is_sure, kind
 from machines.analysis.conditions import against_literal
+from machines.analysis.traversal import all_choices
 from machines.checks.reachability import is_never
 from machines.expressions.unparse import show
 from machines.model import Binary, Choice, Constant, Expression, Machine, Unary

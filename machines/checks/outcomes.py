@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from machines.analysis.call_graph import all_branches, all_choices
+from machines.analysis.traversal import all_branches, all_choices
 from machines.model import Machine, Return, Role
 from machines.problems import Problems
 

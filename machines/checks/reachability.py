@@ -19,13 +19,13 @@ from machines.analysis.call_graph import (
     CallGraph,
     CallSite,
     FlowPath,
-    all_branches,
     bound_on,
     components,
     kind,
     lets,
     ways,
 )
+from machines.analysis.traversal import all_branches
 from machines.expressions.unparse import calls, names
 from machines.model import Choice, Constant, Expression, Goto, Handlers, Machine, Name, State, Stay
 from machines.parser.context import joined

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from machines.analysis.call_graph import CallGraph, all_branches, kind
+from machines.analysis.call_graph import CallGraph, kind
 from machines.analysis.event_peers import Speakers
+from machines.analysis.traversal import all_branches
 from machines.checks.ambiguity import messages_listed
 from machines.model import Choice, Machine, Send, State, Step
 from machines.parser.context import joined

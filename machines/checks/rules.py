@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
-from machines.analysis.call_graph import machine_expressions
+from machines.analysis.traversal import machine_expressions
 from machines.expressions.builtins import TOTAL
 from machines.expressions.unparse import calls
 from machines.loader import rules_functions

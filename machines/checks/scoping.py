@@ -12,17 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from machines.analysis.call_graph import (
-    CallGraph,
-    all_branches,
-    all_choices,
-    all_steps,
-    bound_on,
-    lets,
-    machine_expressions,
-    ways,
-)
+from machines.analysis.call_graph import CallGraph, bound_on, lets, ways
 from machines.analysis.scopes import BUILT_IN_VALUES, EVENT_NAMES, bindings, global_names
+from machines.analysis.traversal import all_branches, all_choices, all_steps, machine_expressions
 from machines.expressions.unparse import names
 from machines.model import (
     Binding,

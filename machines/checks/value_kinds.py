@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from machines.analysis.call_graph import all_branches, all_choices, all_steps, machine_expressions
 from machines.analysis.scopes import bindings
+from machines.analysis.traversal import all_branches, all_choices, all_steps, machine_expressions
 from machines.expressions.signatures import ARGUMENTS
 from machines.expressions.signatures import said as said_kinds
 from machines.expressions.unparse import show

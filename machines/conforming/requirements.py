@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, Final, Literal
 
-from machines.analysis.call_graph import all_branches, kind
+from machines.analysis.call_graph import kind
+from machines.analysis.traversal import all_branches
 from machines.conforming.deviations import Deviation
 from machines.conforming.spec_lines import state_of
 from machines.model import Handlers, Machine, Name, Role, Spec, State

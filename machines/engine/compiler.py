@@ -18,8 +18,9 @@ from typing import Any, Final, Literal
 from transitions import Machine as TransitionsMachine
 from transitions.core import Event
 
-from machines.analysis.call_graph import CALL_DEPTH_MAX, CallGraph, all_branches, live_around
+from machines.analysis.call_graph import CALL_DEPTH_MAX, CallGraph, live_around
 from machines.analysis.scopes import frame_names
+from machines.analysis.traversal import all_branches
 from machines.engine.actions import (
     Action,
     MessageEncoder,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from machines.analysis.call_graph import all_steps
+from machines.analysis.traversal import all_steps
 from machines.expressions.unparse import names
 from machines.model import Call, Drop, Expression, Let, Machine, Role, Send
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 
-from machines.analysis.call_graph import all_branches
+from machines.analysis.traversal import all_branches
 from machines.model import Binary, Branch, Constant, Expression, Goto, Name, Spec
 from machines.values import Range
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from machines.analysis.call_graph import CallGraph, all_branches, all_steps
+from machines.analysis.call_graph import CallGraph
+from machines.analysis.traversal import all_branches, all_steps
 from machines.model import Branch, Machine, Return, Send, Spec, Start, Step
 from machines.problems import Place
 from machines.verification.abstract.growth import what_grows

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from machines.analysis.call_graph import all_branches, all_choices, machine_expressions
+from machines.analysis.traversal import all_branches, all_choices, machine_expressions
 from machines.expressions.unparse import calls
 from machines.loader import RulesError, rules_module
 from machines.model import Binary, Call, Expression, Spec, Unary

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from machines.analysis.call_graph import all_branches
+from machines.analysis.traversal import all_branches
 from machines.engine.call_stack import CallFrame, PeerState
 from machines.engine.compiler import ACCEPT, HandlerScope, Places
 from machines.engine.session import Program, Session

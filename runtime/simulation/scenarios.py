@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from machines.analysis.call_graph import all_branches, all_choices
+from machines.analysis.traversal import all_branches, all_choices
 from machines.expressions.unparse import COMPARISONS, walk
 from machines.model import Binary, Constant, Expression, Name, Spec
 from machines.values import Range

@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
-from machines.analysis.call_graph import all_branches
+from machines.analysis.traversal import all_branches
 from machines.effects import Ask
 from machines.messages.bodies import MessageCodec
 from machines.messages.types import NO_MATCH, compile_type

@@ -208,7 +208,7 @@ def arena_of(event: Event) -> Arena:
 
 def says_outcome(role: Any) -> bool:
     """Whether any end of a role's main says how a match went."""
-    from machines.analysis.call_graph import all_branches, all_choices
+    from machines.analysis.traversal import all_branches, all_choices
     from machines.model import Return
 
     return any(

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from math import inf
 from typing import Any
 
-from machines.analysis.call_graph import all_branches, all_steps
+from machines.analysis.traversal import all_branches, all_steps
 from machines.model import Branch, Choice, Constant, Expression, Handlers, Machine, Name, Send, Spec, State
 
 COUNTED_MAX = 12  # uses of one limit that are counted; of a larger one, or a rate, nobody knows when it is used up

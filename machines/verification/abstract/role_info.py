@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from machines.analysis.call_graph import CallGraph, all_branches, all_steps, kind
+from machines.analysis.call_graph import CallGraph, kind
 from machines.analysis.reachable_calls import Asking
 from machines.analysis.scopes import frame_names
+from machines.analysis.traversal import all_branches, all_steps
 from machines.expressions.unparse import names, walk
 from machines.model import (
     Attribute,
@@ -256,7 +257,7 @@ def _choices(machine: Machine) -> Iterator[Choice]:
 
 
 def _paths(machine: Machine, spec: Spec) -> Iterator[str]:
-    from machines.analysis.call_graph import machine_expressions
+    from machines.analysis.traversal import machine_expressions
     from machines.expressions.unparse import calls
 
     for expression in machine_expressions(machine, spec.messages):

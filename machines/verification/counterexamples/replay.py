@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from machines import model
-from machines.analysis.call_graph import all_steps, machine_expressions
+from machines.analysis.traversal import all_steps, machine_expressions
 from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Received, Send
 from machines.engine import routing
 from machines.engine.compiler import Program
