@@ -29,6 +29,7 @@ from machines.expressions.operations import (
     bounded,
     element,
     is_number,
+    key_of,
     kind_of,
     length,
     typed_equal,
@@ -80,6 +81,14 @@ def _text(value: Any, name: str) -> str:
     if isinstance(value, str):
         return value
     raise OperandError(f"{name} takes a text, not {kind_of(value)}")
+
+
+def _key(value: Any, name: str) -> str:
+    """Return the key that a text or a peer is."""
+    key = key_of(value)
+    if key is None:
+        raise OperandError(f"{name} takes a text or a peer, not {kind_of(value)}")
+    return key
 
 
 def _within(count: int, name: str) -> None:
@@ -154,7 +163,8 @@ def put(of: Any, key: Any, value: Any, /) -> Any:
     """Return a mapping with a value under a key, new or old, or a list with another element.
 
     Raises:
-        OperandError: the key is no text, the list has no such element, or it would be longer than LENGTH_MAX.
+        OperandError: the key is no text and no peer, the list has no such element, or it would be longer than
+            LENGTH_MAX.
     """
     if isinstance(of, tuple | list):
         element(of, key)  # says what is wrong with the index
@@ -163,7 +173,7 @@ def put(of: Any, key: Any, value: Any, /) -> Any:
         return (*of[:number], value, *of[number + 1 :]) if number is not None else of
     mapping = _copied(of, "put")
     _within(len(mapping) + 1, "put")
-    name = _text(key, "put, as a key,")
+    name = _key(key, "put, as a key,")
     if is_scalar(value) and name.isascii():  # a store grows by one such after another: it is not looked through again
         known = flat(mapping)
         if known is not None:
@@ -177,7 +187,7 @@ def without(of: Any, what: Any, /) -> Any:
     ``a except b``, with lists, is ``a`` without each of ``b``.
     """
     if isinstance(of, Mapping):
-        key = _text(what, "without, as a key,")
+        key = _key(what, "without, as a key,")
         _copied(of, "without")
         return Record((name, value) for name, value in of.items() if name != key) if key in of else of
     items = _listed(of, "without")
@@ -191,7 +201,7 @@ def excepting(of: Any, what: Any, /) -> Any:
     if not isinstance(what, tuple | list):
         return without(of, what)
     if isinstance(of, Mapping):
-        gone = {_text(key, "except, as a key,") for key in what}
+        gone = {_key(key, "except, as a key,") for key in what}
         _copied(of, "except")
         spend(len(gone))
         return Record((name, value) for name, value in of.items() if name not in gone)
@@ -218,7 +228,7 @@ def get(of: Any, key: Any, default: Any, /) -> Any:
             return of.number
         of = of.fields
     if isinstance(of, Mapping):
-        return of.get(_text(key, "get, as a key,"), default)
+        return of.get(_key(key, "get, as a key,"), default)
     items = of if isinstance(of, tuple | list) else _listed(of, "get")
     number = whole(key)
     if number is None:

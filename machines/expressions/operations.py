@@ -84,6 +84,13 @@ def _equal(left: Any, right: Any, found: dict[tuple[int, int], tuple[Any, Any]])
     return equal
 
 
+def key_of(value: Any) -> str | None:
+    """Return the key that a value is in a mapping: a text itself, a peer the text of its number; None for others."""
+    if isinstance(value, str):
+        return value
+    return str(value.number) if isinstance(value, Peer) else None
+
+
 def contains(item: Any, container: Any) -> bool:
     """Return whether ``item`` is in a list (by typed_equal), a range, a mapping's keys or, both texts, a text.
 
@@ -100,7 +107,7 @@ def contains(item: Any, container: Any) -> bool:
         number = whole(item)
         return number is not None and container.low <= number <= container.high
     if isinstance(container, Mapping):
-        return isinstance(item, str) and item in container
+        return key_of(item) in container
     if isinstance(container, str) and isinstance(item, str):
         spend(len(container) // CHARACTERS)
         return item in container
@@ -246,9 +253,10 @@ def element(of: Any, index: Any) -> Any:
             raise OperandError(f"there is no element {number} in a list of {len(of)}; the first is 0")
         return of[number]
     if isinstance(of, Mapping):
-        if not isinstance(index, str):
-            raise OperandError(f"a mapping is indexed by a text, not by {kind_of(index)}")
-        return _keyed(of, index, "the mapping")
+        key = key_of(index)
+        if key is None:
+            raise OperandError(f"a mapping is indexed by a text or a peer, not by {kind_of(index)}")
+        return _keyed(of, key, "the mapping")
     raise OperandError(f"{kind_of(of)} has no elements")
 
 

@@ -123,7 +123,7 @@ def test_what_grows_with_each_round_is_not_told() -> None:
         ("join(words + [1], ' ')", "each element 'join' is given must be a text, and words + [1] may be"),
         ("sum(words)", "each element 'sum' is given must be a number, and words may be [\"text\"]"),
         ("sum([few, text])", "each element 'sum' is given must be a number, and [few, text] may be"),
-        ("put(words, client, 1)", "'put' takes a number or a text, and client is a peer"),
+        ("join([client], ' ')", "each element 'join' is given must be"),
     ],
 )
 def test_an_expression_without_a_value_for_some_data(expression: str, why: str) -> None:

@@ -258,7 +258,7 @@ def test_an_expression_is_worth_the_same_however_its_names_are_read(scope: Names
         ("record.c", "record.c", "the mapping has no 'c'"),
         ("record.keys", "record.keys", "the mapping has no 'keys'"),
         ("record['c']", "record['c']", "the mapping has no 'c'"),
-        ("record[0]", "record[0]", "indexed by a text, not by a number"),
+        ("record[0]", "record[0]", "indexed by a text or a peer, not by a number"),
         ("pair.count", "pair.count", "a list has no field"),
         ("point.count", "point.count", "is a method"),
         ("red.upper", "red.upper", "a text has no field"),

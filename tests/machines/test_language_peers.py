@@ -428,3 +428,38 @@ def test_my_name_is_the_name_a_client_was_started_with() -> None:
     client = start(RELAY, "client", my={"name": "zoe"})
 
     assert client.heard(0) == [["hello", "zoe"]]
+
+
+# -- peers as keys ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("clocks[players[1]]", 8),
+        ("get(clocks, players[0], 0) + get(clocks, other, 100)", 107),
+        ("[players[0] in clocks, other in clocks]", (True, False)),
+        ("len(put(clocks, players[0], 9))", 2),
+        ("values(put(clocks, players[0], 9))", (9, 8)),
+        ("values(clocks except players[0])", (8,)),
+        ("keys(clocks except players)", ()),
+        ("keys(without(clocks, players[1]))", ("0",)),
+        ("keys(clocks) == [str(players[0].number), str(players[1].number)]", True),
+        ("players[0] in {} or '0' in clocks", True),
+    ],
+)
+def test_a_peer_is_a_key_by_its_number(text: str, value: Any) -> None:
+    server = served(
+        f"""
+              door: {{accept: hello(peer), as: players, seats: 3, within: never, then: begin}}
+              begin:
+                let: {{clocks: {{}}, other: players[2]}}
+                then: first
+              first: {{let: {{clocks: put(clocks, players[0], 7)}}, then: second}}
+              second: {{let: {{clocks: put(clocks, players[1], 8), none: {{}}}}, then: end}}
+              end: {{return: "{text.replace("{}", "none")}"}}
+        """
+    )
+    join(server, "ann", "bob", "cid")
+
+    assert returned(server) == value

@@ -120,7 +120,8 @@ class AbstractEvaluator:
         of = self._open(of)
         kind = type(of)
         if kind is PeerRef:
-            found = Unknown(("field", of, name))
+            # Its number is its key in a mapping, so a text made of that may stand for it there.
+            found = Unknown(("field", of, name), seats_in(of) if name == "number" else NOBODY)
             if self.field_of is not None and found.term not in self.facts:
                 given = self.field_of(of.seat, name)
                 if type(given) is OtherThan:
