@@ -14,18 +14,33 @@ from diagrams.rendering.labels import visible
 SVG: Final = "http://www.w3.org/2000/svg"
 XLINK: Final = "http://www.w3.org/1999/xlink"
 STYLE: Final = """\
-body { font: 16px/1.5 "DejaVu Sans", Verdana, Helvetica, Arial, sans-serif; color: #222; max-width: 1250px;
-  margin: 2em auto; padding: 0 1em; }
-nav { columns: 3; font-size: .85em; }
-figure { margin: 1em 0; overflow-x: auto; border: 1px solid #e3e9f2; padding: .5em; }
-figcaption { color: #666; font-size: .85em; }
-svg { height: auto; max-width: none; }
+:root { color-scheme: light dark; --ink: #222; --paper: #fff; --quiet: #666; --line: #c9d2de; --band: #e3e9f2; }
+body { font: 16px/1.5 "DejaVu Sans", Verdana, Helvetica, Arial, sans-serif; color: var(--ink);
+  background: var(--paper); max-width: 1250px; margin: 2em auto; padding: 0 1em; overflow-wrap: break-word; }
+nav > ul { columns: 3 16em; font-size: .85em; }
+figure { margin: 1em 0; overflow-x: auto; border: 1px solid var(--band); padding: .5em; }
+figcaption { color: var(--quiet); font-size: .85em; }
+svg { height: auto; max-width: none; background: #fff; }
 table { border-collapse: collapse; font-size: .85em; display: block; overflow-x: auto; }
-td, th { border: 1px solid #c9d2de; padding: .25em .5em; vertical-align: top; text-align: left; }
-th { background: #e3e9f2; }
+td, th { border: 1px solid var(--line); padding: .25em .5em; vertical-align: top; text-align: left; min-width: 4em; }
+th { background: var(--band); }
 code { font-family: "DejaVu Sans Mono", Consolas, monospace; overflow-wrap: anywhere; }
 bdi { unicode-bidi: isolate; }
-@media print { figure { overflow: visible; break-inside: avoid; } svg { max-width: 100%; } }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #dde3ea; --paper: #16191d; --quiet: #a3adb8; --line: #4a545f; --band: #2a3038; }
+  a { color: #8ab8e6; }
+  a:visited { color: #c3a6e0; }
+}
+@media print {
+  :root { --ink: #222; --paper: #fff; --quiet: #666; --line: #c9d2de; --band: #e3e9f2; }
+  body { font-size: 10pt; margin: 0; max-width: none; }
+  h2, h3, h4, p:has(+ figure) { break-after: avoid; }
+  h4:has(+ figure) + figure { break-before: avoid; }
+  figure { border: 0; overflow: visible; break-inside: avoid; }
+  svg { max-width: 100%; max-height: 20cm; }
+  table { display: table; }
+  tr { break-inside: avoid; }
+}
 """
 # Whatever slipped through could load nothing and run nothing.
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
@@ -46,14 +61,18 @@ def without_pictures(html: str) -> str:
     return re.sub(r"<svg\b[^>]*/>|<svg\b.*?</svg>", "<svg/>", html, flags=re.DOTALL)
 
 
-def inline(svg: bytes, stem: str, stems: frozenset[str]) -> str:
+def inline(svg: bytes, stem: str, stems: frozenset[str], label: str = "") -> str:
     """Return a picture for the inside of a page: its links lead to other pictures there, its ids are its own.
+
+    Who cannot see it is read its ``label``.
 
     Links to what is not there are taken out, and so are ids that Graphviz gave by number.
     """
     ElementTree.register_namespace("", SVG)
     ElementTree.register_namespace("xlink", XLINK)
     root = ElementTree.fromstring(svg)
+    if label:
+        root.attrib.update({"role": "img", "aria-label": visible(label)})
     known = set()
     for node in root.iter():
         name = node.get("id")
@@ -115,8 +134,8 @@ def _lines(document: Document, pictures: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def _party(party: Party, pictures: Mapping[str, bytes], stems: frozenset[str]) -> Iterator[str]:
-    def figure(stem: str, caption: str) -> Iterator[str]:
-        picture = inline(pictures[stem], stem, stems)
+    def figure(stem: str, caption: str, of: str = "") -> Iterator[str]:
+        picture = inline(pictures[stem], stem, stems, f"{party.name}{of and ': '}{of}. {caption}")
         yield f'<figure id="{stem}">\n{picture}\n<figcaption>{caption}</figcaption>\n</figure>'
 
     yield f"<h3>{_text(party.name)}</h3>"
@@ -130,8 +149,8 @@ def _party(party: Party, pictures: Mapping[str, bytes], stems: frozenset[str]) -
         if phase.states_docs:
             said = (f"<li>{_code(state)}: {_text(doc)}</li>" for state, doc in phase.states_docs)
             yield f"<ul>{''.join(said)}</ul>"
-        yield from figure(phase.sequence.stem, "What is said, and the cases")
-        yield from figure(phase.states.stem, "The states")
+        yield from figure(phase.sequence.stem, "What is said, and the cases", phase.title)
+        yield from figure(phase.states.stem, "The states", phase.title)
 
 
 def _tables(document: Document) -> Iterator[str]:

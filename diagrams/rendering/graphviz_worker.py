@@ -17,6 +17,7 @@ from typing import Any, Final
 import pygraphviz
 
 from diagrams.rendering.endpoints import Curve, Endpoint, Outline, Point, rounded, separate_endpoints
+from diagrams.rendering.text_lengths import with_lengths
 
 HEADER: Final = struct.Struct(">II")
 HEADS: Final = ("normal", "empty")  # marks of an arrow that arrives; all others are those of its tail
@@ -34,13 +35,20 @@ def drawn(dot: str, form: str) -> bytes:
     with pygraphviz.AGraph(string=dot) as graph:
         # Where DOT names its own layout, all places are given.
         if graph.graph_attr.get("layout") or not graph.number_of_edges():
-            return bytes(graph.draw(format=form, prog="dot"))
+            return _picture(graph, form, "dot")
         sizes = {node: (node.attr["width"], node.attr["height"]) for node in graph.nodes()}
         lay_out(graph)
         # The layout writes the sizes with all double lines in them, and would add these once more.
         for name, (width, height) in sizes.items():
             graph.get_node(name).attr.update(width=width, height=height)
-        return bytes(graph.draw(format=form, prog="nop2"))
+        return _picture(graph, form, "nop2")
+
+
+def _picture(graph: Any, form: str, prog: str) -> bytes:
+    picture = bytes(graph.draw(format=form, prog=prog))
+    if form != "svg":
+        return picture
+    return with_lengths(picture.decode(), graph.draw(format="json", prog=prog).decode()).encode()
 
 
 def lay_out(graph: Any) -> None:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from queue import Queue
@@ -18,6 +15,7 @@ import pytest
 from runtime.cli import main
 from runtime.studio.page import RunFacts, details, pictures, saved
 from runtime.studio.steps import RecordedRun, run_of
+from tests.support.browser import browser as browser
 
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 
@@ -180,20 +178,6 @@ def test_the_command_saves_a_page_and_says_so(tmp_path: Path, capsys: pytest.Cap
 
 
 # -- in a browser ----------------------------------------------------------------------------------------------------
-
-CHROMIUM = os.environ.get("ACCORD_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="the extra 'test-web' is not installed")
-    if CHROMIUM is None:
-        pytest.skip("no Chromium is installed")
-    with playwright.sync_playwright() as made:
-        opened = made.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield opened
-        opened.close()
 
 
 @pytest.mark.xdist_group("browser")
