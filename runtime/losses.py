@@ -129,6 +129,12 @@ def why_late(player: object) -> str:
     return told() if callable(told) else ""
 
 
+def errors_of(player: object) -> str:
+    """Return the end of what a player's program wrote to standard error; nothing if it is no program."""
+    written = getattr(player, "complaint", b"")
+    return written.decode(errors="replace") if isinstance(written, bytes) else ""
+
+
 def last_lines(player: object) -> tuple[str, ...]:
     """Return the last lines that a player's program wrote to standard error; none if it is no program."""
     lines = getattr(player, "last_lines", None)

@@ -60,6 +60,7 @@ def sentence(error: BaseException) -> tuple[str, int] | None:
     from runtime.journal import JournalError
     from runtime.network.tls import TlsFileError
     from runtime.network.transport import NetworkError
+    from runtime.player_folders import FolderError
     from runtime.players.base import UnknownPlayerError
     from runtime.players.scripted import AnswerError
     from runtime.replay import ReplayError
@@ -69,7 +70,7 @@ def sentence(error: BaseException) -> tuple[str, int] | None:
             return str(error), PROBLEMS
         case SpecNotFound() | RulesError() | SettingError() | JournalError() | UnknownPlayerError() | ReplayError():
             return str(error), PROBLEMS
-        case AnswerError() | TlsFileError():
+        case AnswerError() | TlsFileError() | FolderError():
             return str(error), PROBLEMS
         case NetworkError():
             return str(error), NETWORK

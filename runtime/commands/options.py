@@ -71,6 +71,14 @@ class SpecOptions:
 
 Backend = Literal["asyncio", "trio", "uvloop"]
 BackendOption = Annotated[Backend, Parameter(help="The event loop.")]
+PlayerFoldersPath = Annotated[
+    Path | None,
+    Parameter(
+        name="--player-folders",
+        help="A new folder, in which each player gets one: all it was sent and said, its board, its standard error, "
+        "why it lost.",
+    ),
+]
 Seed = Annotated[int | None, Parameter(help="What chance depends on; drawn and reported if left out.")]
 Level = Annotated[
     Literal["debug", "info", "warning", "error"], Parameter(name="--log", help="What is logged to standard error.")

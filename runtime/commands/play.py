@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from logging import LogRecord
 from math import isfinite
+from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
 
@@ -27,6 +28,7 @@ from runtime.commands.options import (
     Kinds,
     Level,
     LogJson,
+    PlayerFoldersPath,
     Players,
     PlayersRole,
     Seed,
@@ -39,14 +41,16 @@ from runtime.commands.options import (
 from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.progress import Progress
 from runtime.commands.results import game_facts, game_lines
-from runtime.journal import Journal
 from runtime.losses import EVIDENCE_SHOWN
+from runtime.player_folders import PlayerFolders
 from runtime.players.registry import PERSONS, open_player
 from runtime.players.scripted import answers_of
 from runtime.players.seeds import derived_seed
 from runtime.players.workers import WORKERS_MAX, open_workers
+from runtime.sessions.driver import JournalWriter
 from runtime.sessions.game_result import GameResult, Participant
 from runtime.sessions.match import play as play_game
+from runtime.sessions.match import seat_names
 
 
 @Parameter(name="*")
@@ -73,6 +77,7 @@ def play(
     given: SpecOptions = SpecOptions(),
     backend: BackendOption = "asyncio",
     journal: JournalOptions = JournalOptions(),
+    player_folders: PlayerFoldersPath = None,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], help="Show nothing of the game but its result.")] = False,
     evidence: Evidence = EVIDENCE_SHOWN,
     log: Level = "error",
@@ -100,7 +105,10 @@ def play(
         journal.opened(head) as book,
         progress or nullcontext(),
     ):
-        result = run(partial(game.play, book, progress), backend)
+        folders = game.folders(player_folders, book) if player_folders is not None else None
+        result = run(partial(game.play, folders or book, progress), backend)
+        if folders is not None:
+            folders.finish(result)
     if json:
         put_json(game_facts(setup.spec, result, game.seed, evidence, journal=journal_path(book), backend=backend))
     else:
@@ -130,7 +138,18 @@ class _PreparedGame:
         """Whether a person plays."""
         return not PERSONS.isdisjoint(self.setup.kinds)
 
-    async def play(self, book: Journal | None, progress: Progress | None) -> GameResult:
+    @property
+    def apart(self) -> bool:
+        """Whether each player has a session of the server of its own."""
+        return bool(self.spec.roles[self.setup.server].machines["main"].parameters)
+
+    def folders(self, where: Path, book: JournalWriter | None) -> PlayerFolders:
+        """Return what writes a folder for each player; see `PlayerFolders`."""
+        called = [seat.name for seat in self.seats]
+        names = seat_names(self.spec, self.setup.server, self.setup.client, () if self.apart else called)
+        return PlayerFolders(where, self.spec, name_of=names, apart=self.apart, inner=book)
+
+    async def play(self, book: JournalWriter | None, progress: Progress | None) -> GameResult:
         """Play it."""
         async with open_workers(self.workers) if self.workers else nullcontext() as processes:
             return await play_game(

@@ -15,13 +15,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from machines.effects import Effect, Ended, Note, Received, Send
-from machines.messages.bodies import MessageCodec, compile_message
 from machines.model import Spec
 from machines.values import plain
-from machines.wire.codec import Codec, Malformed
-from machines.wire.framing import make_framer
 from runtime.commands.output import note
-from runtime.players.companions import companions
+from runtime.message_views import MessageViews
 from runtime.sessions.game_result import Participant
 from runtime.terminal_text import escape_control_characters
 
@@ -42,12 +39,9 @@ class Progress:
     """
 
     def __init__(self, spec: Spec, seats: Sequence[Participant], *, in_place: bool | None = None) -> None:
-        self._spec = spec
         self._seats = seats
-        self._views = [view.shown for view in companions(spec, "views") if hasattr(view, "shown")]
+        self._views = MessageViews(spec)
         self._in_place = sys.stderr.isatty() if in_place is None else in_place
-        self._codec = Codec(spec.wire)
-        self._shapes: dict[str, MessageCodec] = {}
         self._board = ""
         self._lines: deque[str] = deque(maxlen=LINES_KEPT)
         self._live: Live | None = None
@@ -73,11 +67,10 @@ class Progress:
         """Show an effect, if there is something to see in it."""
         match effect:
             case Received(peer, message, fields):
-                self._say(f"{self._who(peer)}: {self._shown(message, fields) or _brief(message, fields)}")
-            case Send(_, data, message) if self._views:
-                read = self._read(message, data)
-                text = self._shown(message, read) if read is not None else None
-                if text is not None and "\n" in text and text != self._board:
+                self._say(f"{self._who(peer)}: {self._views.shown(message, fields) or _brief(message, fields)}")
+            case Send(_, data, message):
+                text = self._views.board(message, data)
+                if text is not None and text != self._board:
                     self._board = text
                     self._draw()
             case Note("error", text, None) if text.startswith("the session failed"):
@@ -107,26 +100,6 @@ class Progress:
             from rich.text import Text
 
             self._live.update(Text(escape_control_characters("\n".join([self._board, "", *self._lines])).strip("\n")))
-
-    def _shown(self, message: str, fields: Mapping[str, Any]) -> str | None:
-        for shown in self._views:
-            text: str | None = shown(message, fields)
-            if text is not None:
-                return text
-        return None
-
-    def _read(self, message: str, data: bytes) -> dict[str, Any] | None:
-        """Return the fields of a message that was sent."""
-        if message not in self._shapes:
-            self._shapes[message] = compile_message(self._spec.messages[message], self._spec.types)
-        framer = make_framer(self._spec.wire)
-        framer.feed(data)
-        raw = framer.next()
-        try:
-            values = self._shapes[message].read(self._codec.decode(raw)) if raw is not None else None
-        except Malformed:  # a text that its own framing cannot hold
-            return None
-        return dict(zip(self._shapes[message].fields, values, strict=True)) if values is not None else None
 
 
 def _brief(message: str, fields: Mapping[str, Any]) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
 from machines.effects import Ended
-from machines.engine.session import Program
+from machines.engine.session import Program, Session
 from machines.values import plain
 from runtime.commands.backends import run
 from runtime.commands.exit_codes import FAILED, OK, CommandError
@@ -126,6 +126,7 @@ class _OneService:
     book: Journal | None
     _losses: Losses = field(default_factory=Losses)
     _stops: list[Stopped] = field(default_factory=list)
+    _session: Session | None = None
 
     def serve(self) -> Ended:
         """Serve until the session ends, or a signal ends it; then say how far it was.
@@ -146,7 +147,11 @@ class _OneService:
         service, per_connection = self.service, self.service.program.per_connection
         # Several at one terminal would be asked at once; any other kind decides for one session only.
         apart = per_connection and service.kind not in PERSONS
-        async with nullcontext() if apart else service.open_player(service.seed) as decider:
+        folders = service.folders(lambda: self._session, self.book)
+        async with AsyncExitStack() as held:
+            if folders is not None:
+                held.callback(folders.close)
+            decider = None if apart else await held.enter_async_context(service.open_player(service.seed))
             return await serve_role(
                 service.program,
                 service.listen.host,
@@ -156,7 +161,8 @@ class _OneService:
                 addresses=service.addresses,
                 player=decider,
                 make_player=service.open_player if apart else None,
-                journal=self.book,
+                journal=folders or self.book,
+                make_session=self._made,
                 on_listening=partial(service.tell_listening, journal=journal_path(self.book)),
                 address_max=service.listen.per_address,
                 tls=service.tls,
@@ -164,6 +170,12 @@ class _OneService:
                 on_stopped=self._stops.append,
                 observe=None if per_connection else service.observer(self._losses),
             )
+
+    def _made(self, *arguments: Any, **named: Any) -> Session:
+        made = Session(*arguments, **named)
+        if not self.service.program.per_connection:
+            self._session = made
+        return made
 
     # -- what is told ------------------------------------------------------------------------------------------------
 

@@ -72,7 +72,13 @@ class GroupService:
         async with AsyncExitStack() as held:
             plan = self.journal
             made = held.enter_context(plan.for_group(group.seed).opened() if plan is not None else nullcontext())
-            group.journal = self._journals[group.number] = made
+            self._journals[group.number] = made
+            folders = self.service.folders(
+                lambda: group.host.session if group.host is not None else None, made, group.number
+            )
+            if folders is not None:
+                held.callback(folders.close)
+            group.journal = folders or made
             group.observe = self.service.observer(losses)
             group.player = await held.enter_async_context(self.service.open_player(group.seed))
             yield

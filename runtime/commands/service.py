@@ -12,13 +12,25 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from machines.effects import Effect, Violation
-from machines.engine.session import Program
+from machines.engine.session import Program, Session
 from machines.model import Spec
 from runtime.commands.exit_codes import CommandError
-from runtime.commands.options import Backend, Evidence, Json, Level, LogJson, To, addresses_of, shown_address
+from runtime.commands.options import (
+    Backend,
+    Evidence,
+    Json,
+    Level,
+    LogJson,
+    PlayerFoldersPath,
+    To,
+    addresses_of,
+    shown_address,
+)
 from runtime.commands.output import note, put_json
+from runtime.journal import Journal
 from runtime.losses import EVIDENCE_SHOWN, Loss, Losses
 from runtime.network.tls import server_context
+from runtime.player_folders import PlayerFolders, name_in
 from runtime.players.base import Player
 from runtime.players.registry import open_player
 from runtime.sessions.client import Address
@@ -78,6 +90,7 @@ class ServiceReport:
     evidence: Evidence = EVIDENCE_SHOWN
     log_json: LogJson = False
     json: Json = False
+    player_folders: PlayerFoldersPath = None
 
     @property
     def level(self) -> Level:
@@ -122,6 +135,20 @@ class Service:
                 losses.note(Loss(effect.name or ("" if effect.peer is None else f"peer {effect.peer}"), role, effect))
 
         return seen
+
+    def folders(
+        self, session: Callable[[], Session | None], book: Journal | None, group: int | None = None
+    ) -> PlayerFolders | None:
+        """Return what writes a folder for each player, if that is asked for; ``session`` knows their names by and by.
+
+        Raises:
+            FolderError: see `PlayerFolders`.
+        """
+        where = self.report.player_folders
+        if where is None:
+            return None
+        folder = where if group is None else where / f"group{group}"
+        return PlayerFolders(folder, self.program.spec, name_of=lambda peer: name_in(session(), peer), inner=book)
 
     def tell_listening(self, port: int, *, for_whom: str = "", **more: Any) -> None:
         """Say that the port is taken; ``more`` stands in the line of JSON."""

@@ -60,7 +60,8 @@ COMPLAINTS_SEARCHED = 20  # Of a crash, the last lines in which the one with the
 _ERROR_LINE = re.compile(r"(?:Exception in thread .*|(?:[\w.]*\.)?\w*(?:Error|Exception)\b.*)$")
 COMPLAINT_CHARACTERS_MAX = 200  # Of each of them.
 COMPLAINT_SECONDS_MAX = 0.1  # How long to wait for them once an answer is none.
-COMPLAINT_BYTES_MAX = 8192  # Of standard error, what is kept for them.
+COMPLAINT_BYTES_MAX = 65536  # Of standard error, what is kept of its end.
+LAST_LINES_BYTES_MAX = 8192  # and what of that is looked through for its last lines.
 GRACE_SECONDS = 0.5  # Between closing a program's input and killing it.
 
 
@@ -267,7 +268,7 @@ class SubprocessPlayer:
         # They go to a terminal: what a program writes may not steer that.
         said = (
             "".join(c if c.isprintable() else " " for c in text).rstrip()
-            for text in self.complaint.decode(errors="replace").split("\n")
+            for text in self.complaint[-LAST_LINES_BYTES_MAX:].decode(errors="replace").split("\n")
         )
         return tuple([text for text in said if text][-COMPLAINTS_SEARCHED:])
 

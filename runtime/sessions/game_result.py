@@ -29,6 +29,7 @@ class PlayerResult:
     kind: str
     value: Any
     failed: str | None
+    errors: str = ""  # what its program wrote to standard error, the end of it
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from anyio.abc import TaskGroup
 from machines.effects import Effect, Ended, Violation
 from machines.engine.session import Program
 from machines.model import Spec
-from runtime.losses import Loss, Losses, last_lines, own_loss, why_late
+from runtime.losses import Loss, Losses, errors_of, last_lines, own_loss, why_late
 from runtime.network.transport import NetworkError
 from runtime.players.base import Arguments, Player, silent_from
 from runtime.players.program_start import started
@@ -148,7 +148,18 @@ async def play(
             for program in programs:
                 starts.start_soon(started, program)
         await run_in_group(lambda tasks: game.run(tasks, seats, players, seed, journal, observe), bare=Exception)
-    return game.result(seats, time.monotonic() - began)
+    return game.result(seats, programs, time.monotonic() - began)
+
+
+def seat_names(spec: Spec, server: str, client: str, names: Sequence[str]) -> Callable[[int], str]:
+    """Return what gives the name of a peer of the server's session, by its seat; empty if it is none of the players."""
+    first, each = len(spec.connects.get(server, ())), max(1, connections(spec, client, server))
+
+    def name_of(peer: int) -> str:
+        index = (peer - first) // each
+        return names[index] if 0 <= index < len(names) else ""
+
+    return name_of
 
 
 class _Game:
@@ -222,12 +233,12 @@ class _Game:
             with anyio.move_on_after(CLIENTS_SECONDS):
                 await self._until(lambda: len(self.sessions) == len(seats))
 
-    def result(self, seats: Sequence[Participant], seconds: float) -> GameResult:
+    def result(self, seats: Sequence[Participant], players: Sequence[Player], seconds: float) -> GameResult:
         """Return how the game went that has run."""
         outcomes = []
         for index, seat in enumerate(seats):
             ended = self.clients.get(index, Ended(None, "it was stopped: the game was over"))
-            outcomes.append(PlayerResult(seat.name, seat.kind, ended.value, ended.failed))
+            outcomes.append(PlayerResult(seat.name, seat.kind, ended.value, ended.failed, errors_of(players[index])))
         sessions = {seats[index].name: ended for index, ended in sorted(self.sessions.items())}
         told = explained(self.losses, outcomes, by_itself=self.programs[self.server].per_connection)
         return GameResult(self.ended, tuple(outcomes), seconds, sessions, Losses(told, self.losses.more))
