@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from math import isinf
 
 from machines.expressions.unparse import show
+from machines.messages.syntax import parse_literal
 from machines.messages.types import type_text
 from machines.model import (
     Binding,
@@ -38,7 +40,14 @@ from machines.model import (
     Step,
     Text,
 )
+from machines.problems import Place, Problems
 from machines.values import plain
+
+# What is no plain text of YAML: it begins or ends with a blank or a sign, or holds what ends one.
+_NO_WORD = re.compile(
+    r"^$|^[-?:,\[\]{}#&*!|>'\"%@`]|^\s|\s$|:(\s|$)|\s#|[\x00-\x1f\x7f-\x9f]|(?<!\$)\{|(?<![\w.])\}|[\[\],]|[^\x20-\x7e]"
+)
+_NOWHERE = Place("", 0, 0)
 
 
 def duration(seconds: float) -> str:
@@ -139,19 +148,36 @@ def outcome_parts(ending: Return) -> tuple[str, ...]:
 
 
 def body_text(body: Body, spec: Spec) -> str:
-    """Return a message's body on one line, as it is written in a spec."""
+    """Return a message's body on one line, as it is written in a spec: read again, it is the same body."""
     match body:
         case Field():
             default = f" = {_json(body.default)}" if body.optional else ""
             return f"${body.name} {type_text(body.type)}{default}"
         case Text(parts):
-            return "".join(part if isinstance(part, str) else f"${{{body_text(part, spec)[1:]}}}" for part in parts)
+            return _word("".join(_dollars(part) if isinstance(part, str) else _in_text(part, spec) for part in parts))
         case BodyList(items):
             return f"[{', '.join(body_text(item, spec) for item in items)}]"
         case BodyMap(pairs):
-            return f"{{{', '.join(f'{key}: {body_text(item, spec)}' for key, item in pairs)}}}"
+            return f"{{{', '.join(f'{_word(_dollars(key))}: {body_text(item, spec)}' for key, item in pairs)}}}"
         case LiteralBody(value):
-            return value if isinstance(value, str) else _json(value)
+            if not isinstance(value, str):
+                return _json(value)
+            return (
+                _word(_dollars(value)) if isinstance(parse_literal(value, _NOWHERE, Problems()), str) else _json(value)
+            )
+
+
+def _in_text(field: Field, spec: Spec) -> str:
+    return f"${{{body_text(field, spec)[1:]}}}"
+
+
+def _dollars(text: str) -> str:
+    return text.replace("$", "$$")
+
+
+def _word(text: str) -> str:
+    """Return a text as a scalar of YAML, in double quotes only if it would be something else without."""
+    return _json(text) if _NO_WORD.search(text) else text
 
 
 def frame_text(frame: CompositeFrame) -> str:

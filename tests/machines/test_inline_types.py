@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import assume, given
 
+from diagrams.phrases import body_text
 from machines.loader import load, load_text, shipped
-from machines.messages.types import parse_type, type_text
-from machines.model import Enumeration, Interval, ListType, ObjectType, Pattern, Scalar, Type, Union
+from machines.messages.types import parse_body, parse_type, type_text
+from machines.model import (
+    BodyList,
+    BodyMap,
+    Enumeration,
+    Field,
+    Interval,
+    ListType,
+    LiteralBody,
+    ObjectType,
+    Pattern,
+    Scalar,
+    Text,
+    Type,
+    Union,
+)
 from machines.parser.yaml_nodes import Node
 from machines.problems import Problems
 from runtime.commands.show import _facts as facts
@@ -51,6 +68,51 @@ def test_what_show_prints_of_the_types_of_a_spec_can_be_pasted(name: str) -> Non
     for one in facts(spec)["types"]:
         assert parse_type(node_of(one["is"]), problems) == spec.types[one["name"]].type
     assert not problems
+
+
+def unplaced(body: object) -> object:
+    """A body without the places of its fields."""
+    if isinstance(body, Field):
+        return (body.name, body.type, body.optional, body.default)
+    if isinstance(body, str | LiteralBody):
+        return body
+    found = [unplaced(part[1]) if isinstance(part, tuple) else unplaced(part) for part in astuple_of(body)]
+    return (type(body).__name__, *found, *([key for key, _ in body.items] if isinstance(body, BodyMap) else []))
+
+
+def astuple_of(body: object) -> tuple[Any, ...]:
+    assert isinstance(body, Text | BodyList | BodyMap)
+    return body.parts if isinstance(body, Text) else body.items
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_what_show_prints_of_the_messages_of_a_spec_can_be_pasted(name: str) -> None:
+    spec = load(name)
+    for message in spec.messages.values():
+        problems = Problems()
+        body = parse_body(node_of(body_text(message.body, spec)), problems)
+        assert not problems
+        assert unplaced(body) == unplaced(message.body), body_text(message.body, spec)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '"12"',
+        '["true", true, "null", null, 1.5, "a, b", "a: b"]',
+        '{"a: b": x, "$$c": "$$5", d: $d string = \'a b\'}',
+        "'cost $$${price int}: \"${what string}\" # no'",
+        "'- ${x int} -'",
+        '"${n int} of"',
+        "''",
+        "caf\u00e9",
+    ],
+)
+def test_a_body_that_needs_its_quotes_is_printed_with_them(body: str) -> None:
+    text = GOOD.replace("BYE: bye", f"BYE: {body}").replace("also:\n  BYE: [goodbye]\n", "")
+    spec = load_text(text, "talk.yaml")
+    printed = body_text(spec.messages["BYE"].body, spec)
+    assert unplaced(parse_body(node_of(printed), Problems())) == unplaced(spec.messages["BYE"].body), printed
 
 
 @pytest.mark.parametrize("name", shipped())
