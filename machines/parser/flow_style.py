@@ -288,7 +288,7 @@ class _Masker:
             return True
         if isinstance(node, yaml.SequenceNode):
             plain = all(_is_plain(item) for item in node.value)
-            return plain and len(node.value) > 1 and _opens_call(node.value[0].value)
+            return plain and len(node.value) > 1 and opens_call(node.value[0].value)
         assert isinstance(node, yaml.MappingNode), "braces are round it"
         pairs = node.value
         if not all(isinstance(key, yaml.ScalarNode) for key, _ in pairs):
@@ -304,7 +304,7 @@ def _is_plain(node: yaml.Node) -> bool:
     return isinstance(node, yaml.ScalarNode) and not node.style
 
 
-def _opens_call(word: str) -> bool:
+def opens_call(word: str) -> bool:
     """Whether a word opens more brackets than it closes, one of them behind a letter."""
     outside = _TEXT.sub("", word)
     return _CALL.search(outside) is not None and outside.count("(") > outside.count(")")

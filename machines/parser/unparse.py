@@ -16,6 +16,8 @@ COMMENT_COLUMN_MAX = 100  # places stand in one column, unless a line is longer
 
 # A plain scalar means the same within braces only without these; between block lines it means what it meant before.
 _FLOW = re.compile(r"[,\[\]{}?#]|^[-&*!|>%@`\"']|: |:$|^$")
+# An expression may be more than YAML has for a plain scalar; in quotes it is the same expression.
+_NO_SCALAR = re.compile(r"^[\[\]{},'\"]|: |:$| #")
 _BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
@@ -98,7 +100,7 @@ def _flow(node: Node) -> str | None:
 
 
 def _scalar(node: ScalarNode) -> str:
-    if node.plain and not _BREAKS.search(node.text):
+    if node.plain and not _BREAKS.search(node.text) and not _NO_SCALAR.search(node.text):
         return node.text
     if "'" not in node.text and not _BREAKS.search(node.text):
         return f"'{node.text}'"

@@ -22,7 +22,7 @@ from typing import Protocol
 
 import yaml
 
-from machines.parser.flow_style import masked, unmasked
+from machines.parser.flow_style import masked, opens_call, unmasked
 from machines.problems import Mend, Place, Problems
 
 BYTES_MAX = 1 << 20  # 1 MiB; the longest shipped spec has 10 KiB.
@@ -86,7 +86,7 @@ def _faultless(text: str, file: str, loader: type[yaml.SafeLoader]) -> Node | No
             found = Problems()
             composer = _Composer(text, meant, file, found, loader)
             tree = composer.tree()
-            if tree is not None and not found and not composer.empty_in_braces:
+            if tree is not None and not found and not composer.doubtful:
                 return tree
     return None
 
@@ -138,7 +138,7 @@ class _Composer:
         self.stack: list[_Open] = []
         self.reread = 0  # letters looked at a second time, for the end of a cut call
         self.root: _Piece | None = None
-        self.empty_in_braces = False
+        self.doubtful = False  # an empty value or half a call in braces: YAML may have cut an expression there
 
     def tree(self) -> Node | None:
         loader: yaml.SafeLoader | None = None
@@ -199,7 +199,7 @@ class _Composer:
                     value = value.encode("utf-8", "replace").decode()
                 node = ScalarNode(value, not event.style, place)
                 if not value and node.plain and self.stack and self.stack[-1].braces:
-                    self.empty_in_braces = True
+                    self.doubtful = True
                 self._add(_Piece(node, _begin(event).index, _end(event).index))
             case yaml.CollectionStartEvent():
                 self._refuse_extras(event)
@@ -242,6 +242,9 @@ class _Composer:
         return MapNode(tuple(pairs.values()), done.place)
 
     def _list(self, done: _Open) -> ListNode:
+        self.doubtful |= done.braces and any(
+            piece.plain is not None and opens_call(piece.plain) for piece in done.pieces
+        )
         return ListNode(tuple(piece.node for piece in done.pieces if piece.node is not None), done.place)
 
     # -- expressions cut at a comma -----------------------------------------------------------------------------------

@@ -3,6 +3,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from machines.parser.unparse import written
 from machines.parser.yaml_nodes import (
     BYTES_MAX,
     DEPTH_MAX,
@@ -170,6 +171,22 @@ def test_an_expression_is_read_as_it_stands_in_braces_and_out_of_them(text: str,
 
     assert not problems
     assert plain(node) == {"a": meant, "b": ["x[0]", "y"]}
+
+
+@pytest.mark.parametrize(("text", "meant"), WHOLE)
+def test_an_expression_is_written_out_as_yaml_that_every_program_reads(text: str, meant: object) -> None:
+    node, _ = parsed(f"a: {text}\n")
+    assert node is not None
+    again = written(node)
+
+    assert yaml.load(again, yaml.BaseLoader) == {"a": meant}
+    assert plain(parsed(again)[0]) == {"a": meant}
+
+
+@pytest.mark.parametrize(("text", "meant"), WHOLE)
+def test_it_is_read_so_whatever_else_stands_in_the_file(text: str, meant: object) -> None:
+    for rest in ("", "b: 1\n", "b: {c: }\n", "b: f(x[0])\n"):
+        assert plain(parsed(f"a: {text}\n{rest}")[0]).get("a") == meant  # type: ignore[attr-defined]
 
 
 def test_places_behind_an_expression_in_braces_are_those_of_the_text() -> None:
