@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -192,19 +190,6 @@ def test_a_seat_is_no_player_in_memory(capsys: pytest.CaptureFixture[str]) -> No
 
 
 # -- in a browser ----------------------------------------------------------------------------------------------------
-
-CHROMIUM = os.environ.get("ACCORD_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="the extra 'test-web' is not installed")
-    if CHROMIUM is None:
-        pytest.skip("no Chromium is installed")
-    with playwright.sync_playwright() as made:
-        opened = made.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield opened
-        opened.close()
 
 
 def playwright_errors() -> type[Exception]:
