@@ -15,24 +15,26 @@ connections are closed, and other sessions go on.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import inf
 from time import monotonic
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import anyio
 from anyio.abc import TaskGroup
 
 from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Pause, Received, Resume, Send, Violation
-from machines.engine.call_stack import TransitionRecord
 from machines.engine.session import Session
-from runtime.journal import FLUSH_SECONDS, Kind, Took, fault_text
+from runtime.journal import Kind, fault_text
 from runtime.losses import violation_text
 from runtime.network.clock import Clock
 from runtime.network.silenced import Silenced
 from runtime.network.transport import Connection
-from runtime.players.base import DecisionError, EndlessAnswer, Player, RawAnswer, Vanish, silent_from
+from runtime.players.base import Player, silent_from
+from runtime.sessions.properties import PropertyMonitor
+from runtime.sessions.questions import NO_ANSWER, Questions, said
+from runtime.sessions.session_journal import JournalWriter, SessionJournal
 from runtime.watchdog import HELD_SECONDS, WATCHDOG
 
 log = logging.getLogger("accord.session")
@@ -42,42 +44,7 @@ property_log = logging.getLogger("accord.property")  # told even where the end o
 # itself (FLUSH_SECONDS, LINGER_SECONDS), this is the end of all patience.
 DRAIN_SECONDS: Final = 5.0
 CANCEL_DRAIN_SECONDS: Final = 1.5  # the same when somebody wants it to stop now; longer than LINGER_SECONDS
-NO_ANSWER: Final = "no answer"  # what the failure of a player is called that is of no other kind
 _LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
-
-
-class JournalWriter(Protocol):
-    """What a host needs of `runtime.journal.Journal`."""
-
-    def write(
-        self,
-        kind: Kind,
-        now: float,
-        took: Took,
-        out: Sequence[Effect],
-        *,
-        session: int = 0,
-        peer: int | None = None,
-        data: bytes | None = None,
-        number: int | None = None,
-        value: Any = None,
-        why: str | None = None,
-        fault: str = "",
-        seed: int | None = None,
-        my: Mapping[str, Any] | None = None,
-        lag: float = 0.0,
-    ) -> None:
-        """Note one input of a session, the transitions it took, and the effects it led to."""
-
-    def flush(self) -> None:
-        """Hand all lines so far to the operating system."""
-
-
-class PropertyMonitor(Protocol):
-    """What a host needs of `machines.verification.temporal.Monitor`."""
-
-    def fed(self, took: Iterable[TransitionRecord], effects: Iterable[Effect]) -> list[str]:
-        """Take in what an input did; return what it broke."""
 
 
 class SessionDriver:
@@ -93,30 +60,8 @@ class SessionDriver:
     """
 
     __slots__ = (
-        "_alarm",
-        "_armed",
-        "_clock",
-        "_connections",
-        "_flush_at",
-        "_heard",
-        "_journal",
-        "_misdeed",
-        "_monitor",
-        "_my",
-        "_names",
-        "_number",
-        "_observe",
-        "_over",
-        "_player",
-        "_questions",
-        "_released",
-        "_seed",
-        "_tasks",
-        "_unreleased",
-        "broken",
-        "ended",
-        "name",
-        "session",
+        "_alarm", "_armed", "_clock", "_connections", "_heard", "_journal", "_monitor", "_my", "_names", "_observe",
+        "_over", "_player", "_questions", "_released", "_seed", "_unreleased", "broken", "ended", "name", "session",
         "turned_away",
     )  # fmt: skip
 
@@ -147,20 +92,16 @@ class SessionDriver:
         self.name = name
         self.ended: Ended | None = None
         self._clock = clock
-        self._tasks = tasks
-        self._number = number
         self._player = player
-        self._journal = journal
+        self._journal = SessionJournal(journal, number, self._journal_failed)
         self._observe = observe
         self._seed = seed
         self._my = my
         self._alarm = clock.alarm(self._wake)
-        self._flush_at = inf
         self._armed = inf  # when the alarm will ring; it may be too early, never too late
         self._connections: dict[int, Connection] = {}  # those the session may still write to, by seat
         self._unreleased: set[Connection] = set()
-        self._questions: dict[int, anyio.CancelScope] = {}
-        self._misdeed = ""  # what the player did instead of answering
+        self._questions = Questions(self, player, tasks)
         self._over = anyio.Event()
         self._released = anyio.Event()
 
@@ -186,7 +127,7 @@ class SessionDriver:
         what: dict[str, Any] = {}
         self._input("connect", now, call, what)
         if "peer" not in what:  # the session broke before it had a seat
-            connection.start(_ignore, _ignore, on_closed or _nothing)
+            connection.start(_ignore, _ignore, on_closed or _ignore)
             self._cut_off(connection)
 
     def give_up(self, connections: Sequence[Connection], why: str) -> None:
@@ -229,15 +170,9 @@ class SessionDriver:
         WATCHDOG.turn = None
         if monotonic() - begun > HELD_SECONDS or WATCHDOG.fired:
             self._held(monotonic() - begun, seat)
-        if self._journal is not None:
+        if self._journal.writer is not None:
             # The transitions as they are: the paths of their frames are found out when the line is made.
-            took, lag = session.transitions, self._clock.now() - now
-            try:
-                self._journal.write("bytes", now, took, effects, session=self._number, peer=seat, data=chunk, lag=lag)
-            except Exception as error:
-                self._journal_failed(error)
-            if self._flush_at == inf:
-                self._flush_at = now + FLUSH_SECONDS
+            self._journal.write_bytes(now, session.transitions, effects, seat, chunk, self._clock.now() - now)
         if self._monitor is not None:
             self._ask_properties(now, effects)
         self._carry_out(effects)
@@ -256,36 +191,53 @@ class SessionDriver:
         connection = self._connections.pop(seat, None)
         if connection is not None:
             connection.close_after_flush()
-        if self._is_alone():
-            for number, scope in tuple(self._questions.items()):
-                scope.cancel()
-                self._failed_to_answer(number, self._why_alone())
+        if self.is_alone():
+            self._questions.fail_all()
 
     def _turns_away(self, seat: int) -> bool:
         """Whether the loss of a peer is that of one who would not have us, as far as can be told from here.
 
         Not where its end is what the spec waits for: a client that says good-bye, and nothing else is to come.
         """
-        if self._player is None or self._heard or self._misdeed:
+        if self._player is None or self._heard or self._questions.misdeed:
             return False
         return seat < len(self.session.program.connects) and not self.session.may_close_now(seat)
 
-    def _is_alone(self) -> bool:
+    # -- what its questions ask and want -------------------------------------------------------------------------------
+
+    def is_alone(self) -> bool:
         """Whether nothing that the session says can reach anybody any more."""
         return not self._connections and not self.session.program.accepts
 
-    def _why_alone(self) -> str:
-        return f"{self._misdeed}the connection is closed, so no answer can be sent"
+    def first_connection(self) -> Connection | None:
+        """Return the connection to the first peer, as long as there is one."""
+        return self._connections.get(0)
+
+    def answer(self, number: int, value: Any) -> None:
+        """Take the player's answer to a question."""
+        now = self._clock.now()
+        self._input("answer", now, partial(self.session.answer, number, value, now), {"number": number, "value": value})
+
+    def answer_failed(self, number: int, why: str, kind: str) -> None:
+        """Take note that the player has no answer to a question."""
+        now = self._clock.now()
+        call = partial(self.session.answer_failed, number, why, now, kind)
+        self._input("failed", now, call, {"number": number, "why": why, "fault": kind if kind != NO_ANSWER else ""})
+
+    def hang_up(self) -> None:
+        """Close the first connection in good order, as the player wants it."""
+        self._connections.pop(0).close_after_flush()
+        self._lose(0, "the player hung up")
+
+    # -- inputs --------------------------------------------------------------------------------------------------------
 
     def _wake(self) -> None:
         if self.ended is not None:
             return
         self._armed = inf
         now = self._clock.now()
-        if now >= self._flush_at:
-            self._flush_at = inf
-            if self._journal is not None:
-                self._journal.flush()
+        if now >= self._journal.flush_at:
+            self._journal.flush()
         deadline = self.session.deadline
         if deadline is not None and deadline <= now:
             self._input("tick", now, partial(self.session.tick, now), {"lag": now - deadline})
@@ -306,8 +258,8 @@ class SessionDriver:
         WATCHDOG.turn = None
         if monotonic() - begun > HELD_SECONDS or WATCHDOG.fired:
             self._held(monotonic() - begun, what.get("peer"))
-        if self._journal is not None:
-            self._write(kind, now, effects, what)
+        if self._journal.writer is not None:
+            self._journal.write(kind, now, self.session.took, effects, **what)
         if self._monitor is not None:
             self._ask_properties(now, effects)
         self._carry_out(effects)
@@ -334,31 +286,17 @@ class SessionDriver:
         for text in self._monitor.fed(self.session.took, effects):
             self.broken.append(text)
             property_log.error("%s: %s", self.name, text)
-            if self._journal is not None:
-                self._write("property", now, (), {"why": text}, took=())
-
-    def _write(
-        self, kind: Kind, now: float, effects: Sequence[Effect], what: Mapping[str, Any], took: Took | None = None
-    ) -> None:
-        assert self._journal is not None, "there is a journal to write to"
-        try:
-            took = self.session.took if took is None else took
-            self._journal.write(kind, now, took, effects, session=self._number, **what)
-        except Exception as error:
-            self._journal_failed(error)
-        if self._flush_at == inf:
-            self._flush_at = now + FLUSH_SECONDS
+            self._journal.write("property", now, (), (), why=text)
 
     def _journal_failed(self, error: Exception) -> None:
-        log.error("%s: the journal failed and is not kept any more: %s", self.name, _said(error))
-        self._journal = None
+        log.error("%s: the journal failed and is not kept any more: %s", self.name, said(error))
 
     def _set_alarm(self) -> None:
         if self.ended is not None:
             return
         due = self.session.deadline
-        if due is None or self._flush_at < due:
-            due = self._flush_at
+        if due is None or self._journal.flush_at < due:
+            due = self._journal.flush_at
         if due < self._armed:
             self._armed = due
             self._alarm.set(due)
@@ -377,9 +315,10 @@ class SessionDriver:
                 if self._observe is not None:
                     self._show(effect)
         except Exception as error:
-            if self._journal is not None and self.session.ended is None:
+            if self.session.ended is None:
                 # The session knows nothing of it; without this line the journal would just stop.
-                self._note_fault(error)
+                failed = fault_text(error)
+                self._journal.write("fault", self._clock.now(), (), [Ended(None, failed)], why=failed)
             self._fail(error)
         ended = self.session.ended
         if ended is not None:
@@ -403,19 +342,17 @@ class SessionDriver:
             case Resume(peer):
                 if peer in self._connections:
                     self._connections[peer].resume()
-            case Ask(number):
-                scope = self._questions[number] = anyio.CancelScope()
-                self._tasks.start_soon(self._decide, effect, scope, name=f"question {number}")
+            case Ask():
+                self._questions.put(effect)
             case Cancel(number):
-                if number in self._questions:
-                    self._questions[number].cancel()
+                self._questions.cancel(number)
             case Received(_, message, fields):
                 self._heard, self.turned_away = True, None
                 if self._player is not None:
                     try:
                         self._player.heard(message, fields)
                     except Exception as error:
-                        log.warning("%s: the player failed to take note of %s: %s", self.name, message, _said(error))
+                        log.warning("%s: the player failed to take note of %s: %s", self.name, message, said(error))
                     if message and message == silent_from(self._player):
                         log.info("%s: the player is stuck in %s: nothing is sent any more", self.name, message)
                         for seat, connection in self._connections.items():
@@ -438,71 +375,8 @@ class SessionDriver:
         try:
             self._observe(effect)
         except Exception as error:
-            log.warning("%s: who looked on failed, and looks on no more: %s", self.name, _said(error))
+            log.warning("%s: who looked on failed, and looks on no more: %s", self.name, said(error))
             self._observe = None
-
-    # -- decisions ---------------------------------------------------------------------------------------------------
-
-    async def _decide(self, ask: Ask, scope: anyio.CancelScope) -> None:
-        answer: Any = None
-        why: str | None = None
-        kind = NO_ANSWER
-        with scope:
-            try:
-                if self._is_alone():
-                    raise DecisionError(self._why_alone())
-                if self._player is None:
-                    raise DecisionError("this role has no player")
-                answer = await self._player.decide(ask.question, ask.arguments, ask.messages, ask.seconds)
-                if isinstance(answer, RawAnswer | EndlessAnswer | Vanish):
-                    await self._inject_fault(answer)
-            except DecisionError as error:
-                why, kind = str(error), error.kind
-            except Exception as error:
-                why, kind = _said(error), "crash"
-                log.debug("%s: where the player failed", self.name, exc_info=True)
-        if ask.number not in self._questions:
-            return  # it was answered for: the connection is closed
-        if why is None and isinstance(answer, RawAnswer | EndlessAnswer | Vanish):
-            return  # to the session it is open; that the connection is closed, if it is, will answer it
-        del self._questions[ask.number]
-        if scope.cancelled_caught:
-            return
-        if why is not None:
-            self._failed_to_answer(ask.number, why, kind)
-            return
-        now = self._clock.now()
-        call = partial(self.session.answer, ask.number, answer, now)
-        self._input("answer", now, call, {"number": ask.number, "value": answer})
-
-    def _failed_to_answer(self, number: int, why: str, kind: str = NO_ANSWER) -> None:
-        self._questions.pop(number, None)
-        now = self._clock.now()
-        call = partial(self.session.answer_failed, number, why, now, kind)
-        self._input("failed", now, call, {"number": number, "why": why, "fault": kind if kind != NO_ANSWER else ""})
-
-    async def _inject_fault(self, misdeed: RawAnswer | EndlessAnswer | Vanish) -> None:
-        """Do to the first peer what a bad player does; the session learns of it only by what comes back."""
-        connection = self._connections.get(0)
-        if connection is None:
-            return
-        match misdeed:
-            case RawAnswer(data):
-                self._misdeed = f"it sent {len(data)} bytes that are no message; "
-                connection.send(data)
-            case EndlessAnswer(opening, chunk, pause, bytes_max):
-                self._misdeed = "it sent a message without an end; "
-                connection.send(opening)
-                for _ in range(bytes_max // len(chunk)):
-                    await anyio.sleep(pause)
-                    if self._connections.get(0) is not connection:
-                        return
-                    connection.send(chunk)
-            case Vanish():
-                self._misdeed = "it hung up; "
-                self._connections.pop(0)
-                connection.close_after_flush()
-                self._lose(0, "the player hung up")
 
     # -- the end -----------------------------------------------------------------------------------------------------
 
@@ -534,13 +408,11 @@ class SessionDriver:
             return
         self.ended = ended
         self._alarm.close()
-        for scope in self._questions.values():
-            scope.cancel()
+        self._questions.cancel_all()
         for connection in self._connections.values():
             self._close(connection)
         self._connections.clear()
-        if self._journal is not None:
-            self._journal.flush()
+        self._journal.flush()
         if not self._unreleased:
             self._released.set()
         self._over.set()
@@ -550,29 +422,19 @@ class SessionDriver:
         try:
             connection.close_after_flush()
         except Exception as error:
-            log.error("%s: %s could not be closed and is cut off: %s", self.name, connection.name, _said(error))
+            log.error("%s: %s could not be closed and is cut off: %s", self.name, connection.name, said(error))
             self._cut_off(connection)
 
     def _cut_off(self, connection: Connection) -> None:
         try:
             connection.abort()
         except Exception as error:
-            log.error("%s: %s could not be cut off: %s", self.name, connection.name, _said(error))
+            log.error("%s: %s could not be cut off: %s", self.name, connection.name, said(error))
 
     def _broke(self, kind: Kind, now: float, error: Exception, what: Mapping[str, Any]) -> None:
         """The session raised: nothing of the input was done."""
-        if self._journal is not None:
-            self._write(kind, now, [Ended(None, fault_text(error))], what)
+        self._journal.write(kind, now, self.session.took, [Ended(None, fault_text(error))], **what)
         self._fail(error)
-
-    def _note_fault(self, error: Exception) -> None:
-        assert self._journal is not None, "there is a journal to write to"
-        failed = fault_text(error)
-        ending = [Ended(None, failed)]
-        try:
-            self._journal.write("fault", self._clock.now(), (), ending, session=self._number, why=failed)
-        except Exception as broken:
-            self._journal_failed(broken)
 
     def _fail(self, error: Exception) -> None:
         failed = fault_text(error)
@@ -581,13 +443,5 @@ class SessionDriver:
         self._end(Ended(None, failed))
 
 
-def _said(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-
-
-def _ignore(_: object) -> None:
+def _ignore(*_: object) -> None:
     """Nothing is done with what comes."""
-
-
-def _nothing() -> None:
-    """Nothing is done."""

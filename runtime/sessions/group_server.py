@@ -26,9 +26,10 @@ from runtime.network.transport import CannotConnectError, Connection
 from runtime.players.base import Player, UnknownPlayerError
 from runtime.players.seeds import derived_seed
 from runtime.sessions.client import Address, connect_all, run_in_group
-from runtime.sessions.driver import JournalWriter, SessionDriver
+from runtime.sessions.driver import SessionDriver
 from runtime.sessions.opening import open_host
 from runtime.sessions.server import AdmissionControl, Stopped, listening, most_frequent, serve_for_ever
+from runtime.sessions.session_journal import JournalWriter
 from runtime.sessions.stall_report import session_state
 
 log = logging.getLogger("accord.network")

@@ -30,10 +30,10 @@ from runtime.players.registry import PERSONS, open_player
 from runtime.players.scripted import GivenAnswers
 from runtime.players.seeds import derived_seed
 from runtime.sessions.client import Address, join, run_in_group
-from runtime.sessions.driver import JournalWriter
 from runtime.sessions.game_result import GameResult, Participant, PlayerResult, explained
 from runtime.sessions.notifying_session import NotifyingSession
 from runtime.sessions.server import serve
+from runtime.sessions.session_journal import JournalWriter
 from runtime.sessions.stall_report import tell_of_waits
 from runtime.sessions.topology import around, connections, signing_up
 

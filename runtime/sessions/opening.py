@@ -11,7 +11,9 @@ from machines.effects import Effect
 from machines.engine.session import Program, Session
 from runtime.network.clock import Clock
 from runtime.players.base import Player
-from runtime.sessions.driver import JournalWriter, PropertyMonitor, SessionDriver
+from runtime.sessions.driver import SessionDriver
+from runtime.sessions.properties import monitor_of
+from runtime.sessions.session_journal import JournalWriter
 
 
 class SessionOptions(TypedDict, total=False):
@@ -35,7 +37,7 @@ def open_host(
     program: Program, tasks: TaskGroup, clock: Clock, player: Player | None = None, **options: Unpack[SessionOptions]
 ) -> SessionDriver:
     """Return a new session of a role with its driver; ``player`` answers its questions, see `SessionDriver`."""
-    monitor, observe = _monitor_of(program), options.get("observe")
+    monitor, observe = monitor_of(program), options.get("observe")
     watch = player is not None or observe is not None or monitor is not None
     seed, my, number = options.get("seed", 0), options.get("my"), options.get("number", 0)
     session = options.get("make_session", Session)(program, seed=seed, my=my or {}, watch=watch)
@@ -53,13 +55,3 @@ def open_host(
         monitor=monitor,
         names=options.get("names"),
     )
-
-
-def _monitor_of(program: Program) -> PropertyMonitor | None:
-    """Return what asks the properties of the spec that speak of this role only; None if there are none."""
-    if not program.spec.properties:
-        return None
-    from machines.verification.temporal import Monitor  # a spec without properties need not wait for all it imports
-
-    monitor = Monitor(program.spec, program.role.name)
-    return monitor if monitor.properties else None
