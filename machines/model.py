@@ -483,7 +483,7 @@ class Each:
 class Accept:
     """Run ``machine`` for each connection; those it returns for are seated, in that order, under ``name``.
 
-    ``seats`` None keeps the door open until the state is left. ``linger`` is how long to wait on once there are
+    ``seats`` None keeps the sign-up open until the state is left. ``linger`` is how long to wait on once there are
     enough.
     """
 

@@ -22,8 +22,8 @@ from machines.model import Spec
 from runtime.journal import Kind, Took
 from runtime.losses import Loss, evidence, violation_text
 from runtime.message_views import MessageViews
-from runtime.sessions.driver import JournalWriter
 from runtime.sessions.game_result import GameResult
+from runtime.sessions.session_journal import JournalWriter
 
 log = logging.getLogger("accord.folders")
 

@@ -185,7 +185,7 @@ class StateElements:
 
     def _sign_up(self, state: State) -> Fragment:
         accept = state.accept
-        assert accept is not None, "only a state with a door has one"
+        assert accept is not None, "only a state with a sign-up has one"
         own = self.machine.role
         callers = [role for role, targets in self.spec.connects.items() if own in targets]
         inner: list[Element] = [

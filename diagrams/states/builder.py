@@ -247,7 +247,7 @@ class _StateDiagramBuilder:
         if state.ask is not None:
             lines.append(Line(LineRole.CALL, f"ask {show(state.ask)}"))
         if state.accept is not None:
-            lines += self._door(state)
+            lines += self._sign_up(state)
         lines += self._waiting(state.awaits, state.within)
         if state.early is not None:
             lines.append(Line(LineRole.WAIT, f"early: {state.early}"))
@@ -270,7 +270,7 @@ class _StateDiagramBuilder:
         if each.parallel is not None:
             yield Line(LineRole.LOOP, f"side by side: {quantity(self.spec, each.parallel)}")
 
-    def _door(self, state: State) -> Iterator[Line]:
+    def _sign_up(self, state: State) -> Iterator[Line]:
         accept = state.accept
         assert accept is not None
         yield Line(LineRole.CALL, f"accept {show(accept.machine)} as {accept.name}")

@@ -18,7 +18,7 @@ from machines.expressions.unparse import calls
 from machines.model import Choice, Expression, Goto, Machine, Message, State
 
 Paths = frozenset[str]
-DOOR = ".door"  # stands among the rules for a connection that may be taken
+SIGN_UP = ".sign_up"  # stands among the rules for a connection that may be taken
 
 
 class Asking:
@@ -48,7 +48,7 @@ class Asking:
                 apart = {*idle, *map(id, items)}
                 rest = [one for one in state_expressions(state, messages) if id(one) not in apart]
                 takes = state.accept is not None or state.answers.connected is not None or takes_any
-                own[key] = of_always | _paths(rest) | ({DOOR} if takes else frozenset())
+                own[key] = of_always | _paths(rest) | ({SIGN_UP} if takes else frozenset())
                 lists[key] = _paths(items)
                 called = [(name, next(iter(machines[name].states))) for name in _called(state) if name in machines]
                 targets = onward | _targets(
@@ -85,4 +85,4 @@ def _paths(expressions: Iterable[Expression]) -> Paths:
     return frozenset(call.path for expression in expressions for call in calls(expression))
 
 
-__all__ = ["DOOR", "Asking"]
+__all__ = ["SIGN_UP", "Asking"]

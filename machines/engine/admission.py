@@ -1,7 +1,7 @@
 """Sign-ups: what an ``accept`` does with connections, from the first word to a seat, and who leaves in between.
 
-An open door runs its machine for each connection (`admit`). Those it returns for are seated, in that order
-(`take_seat`); those that fail, or are still at it when the door is shut, are closed.
+An open sign-up runs its machine for each connection (`admit`). Those it returns for are seated, in that order
+(`take_seat`); those that fail, or are still at it when the sign-up is shut, are closed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def enter_accept(tree: Interpreter, frame: CallFrame, node: CompiledState) -> None:
-    """Open the door; with enough seated already it may shut at once."""
+    """Open the sign-up; with enough seated already it may shut at once."""
     accept = node.accept
     assert accept is not None, "only an accept is entered here"
     low, high = (0, inf) if accept.seats is None else count_range(accept.seats(frame.slots))
@@ -34,35 +34,35 @@ def enter_accept(tree: Interpreter, frame: CallFrame, node: CompiledState) -> No
     if frame.parked is not None:  # another accept into the same name goes on with the sign-ups under way
         accepting.pending, frame.parked = frame.parked, None
     frame.accepting = accepting
-    tree.doors = (*(door for door in tree.doors if door.alive and door.accepting is not None), frame)
+    tree.sign_ups = (*(sign_up for sign_up in tree.sign_ups if sign_up.alive and sign_up.accepting is not None), frame)
     hear_seated(tree, frame, node)
     count_seats(tree, frame, node, accepting)
     tree.hear_more()
 
 
 def hear_seated(tree: Interpreter, frame: CallFrame, node: CompiledState) -> None:
-    """An open door hears those already seated, and whoever it awaits besides."""
+    """An open sign-up hears those already seated, and whoever it awaits besides."""
     accept = node.accept
     assert accept is not None, "only an accept is looked at here"
     inside = frame.slots[accept.slot]
     besides = node.awaits(frame.slots) if node.awaits is not None else ()
-    door = frame.accepting
-    if door is not None and _hears_already(tree, frame, door, inside, besides):
+    sign_up = frame.accepting
+    if sign_up is not None and _hears_already(tree, frame, sign_up, inside, besides):
         return
     seated = dict.fromkeys(restore_peer(tree, peer) for peer in inside)
     if besides is not inside:
         seated.update(dict.fromkeys(restore_peer(tree, peer) for peer in peers(besides)))
     tree.hear(frame, tuple(seated))
-    if door is not None:
-        door.heard = inside, besides, frame.hears
+    if sign_up is not None:
+        sign_up.heard = inside, besides, frame.hears
 
 
-def _hears_already(tree: Interpreter, frame: CallFrame, door: Admission, inside: Any, besides: Any) -> bool:
-    """Whether a door heard just these when it looked last, so that each event costs the same however many they are.
+def _hears_already(tree: Interpreter, frame: CallFrame, sign_up: Admission, inside: Any, besides: Any) -> bool:
+    """Whether a sign-up heard just these when it looked last, so that each event costs the same however many they are.
 
     Of one that was then alone in having its say, only the loss may still have to be told: its bytes made no sense.
     """
-    before, others, heard = door.heard
+    before, others, heard = sign_up.heard
     if frame.hears is not heard or inside is not before or besides is not others:
         return False
     speaker = tree.speaker
@@ -73,10 +73,12 @@ def _hears_already(tree: Interpreter, frame: CallFrame, door: Admission, inside:
     return True
 
 
-def _hear_newcomer(tree: Interpreter, frame: CallFrame, node: CompiledState, door: Admission, seat: PeerState) -> bool:
+def _hear_newcomer(
+    tree: Interpreter, frame: CallFrame, node: CompiledState, sign_up: Admission, seat: PeerState
+) -> bool:
     """Hear one more, who has just taken the last seat, beside those heard already; False if all are to be looked at."""
     assert node.accept is not None, "only an accept is looked at here"
-    before, others, heard = door.heard
+    before, others, heard = sign_up.heard
     inside = frame.slots[node.accept.slot]
     besides = node.awaits(frame.slots) if node.awaits is not None else ()
     if frame.hears is not heard or len(inside) != len(before) + 1 or len(heard) != len(before) or not heard:
@@ -87,7 +89,7 @@ def _hear_newcomer(tree: Interpreter, frame: CallFrame, node: CompiledState, doo
         return False
     seat.holder = frame
     frame.hears = (*heard, seat)
-    door.heard = inside, besides, frame.hears
+    sign_up.heard = inside, besides, frame.hears
     if seat.inbox or seat.more:
         tree.ready.append(seat)
     return True
@@ -99,7 +101,7 @@ def count_seats(tree: Interpreter, frame: CallFrame, node: CompiledState, accept
     assert accept is not None, "only an accept counts seats"
     seated = len(frame.slots[accept.slot])
     if accept.seats is not None and seated >= accepting.high:
-        close_door(tree, frame)
+        close_sign_up(tree, frame)
     elif seated < accepting.low or accept.linger is None:
         accepting.linger = inf
     elif accepting.linger == inf:
@@ -109,7 +111,7 @@ def count_seats(tree: Interpreter, frame: CallFrame, node: CompiledState, accept
         tree.earliest = min(tree.earliest, accepting.linger)
 
 
-def close_door(tree: Interpreter, frame: CallFrame) -> None:
+def close_sign_up(tree: Interpreter, frame: CallFrame) -> None:
     """The sign-up is complete: those still at it are closed, and the state goes on."""
     accepting, frame.accepting = frame.accepting, None
     if accepting is not None:
@@ -118,10 +120,10 @@ def close_door(tree: Interpreter, frame: CallFrame) -> None:
 
 
 def admit(tree: Interpreter, frame: CallFrame, seat: PeerState) -> None:
-    """Run the sign-up machine of an open door for a new connection."""
+    """Run the sign-up machine of an open sign-up for a new connection."""
     accept = frame.node.accept
     assert accept is not None, "only an accept admits"
-    assert frame.accepting is not None, "its door is open"
+    assert frame.accepting is not None, "its sign-up is open"
     saved = frame.slots[:]
     try:
         frame.slots[accept.peer_slot] = seat.peer
@@ -138,7 +140,7 @@ def take_seat(tree: Interpreter, frame: CallFrame, child: CallFrame) -> None:
     """A sign-up returned: take the seat, unless the peer is gone or ``seated`` refuses it."""
     accepting = frame.accepting
     node = frame.node
-    assert accepting is not None, "the door is open"
+    assert accepting is not None, "the sign-up is open"
     assert node.accept is not None, "only an accept seats"
     del accepting.pending[child.ordinal]
     seat = tree.seats[child.ordinal]
@@ -185,7 +187,7 @@ def take_seat(tree: Interpreter, frame: CallFrame, child: CallFrame) -> None:
 
 
 def unseat(tree: Interpreter, frame: CallFrame, peer: Peer) -> None:
-    """A seated peer left while the door is open: its seat is free again."""
+    """A seated peer left while the sign-up is open: its seat is free again."""
     accept = frame.node.accept
     assert accept is not None, "only an accept has seats"
     seated = frame.slots[accept.slot]

@@ -60,8 +60,8 @@ _NO_QUESTIONS: dict[int, CallFrame] = {}  # what a session has whose role asks n
 class Interpreter(Transaction):
     """A session without its inputs."""
 
-    __slots__ = ("asked", "doors", "earliest", "ended", "event_mark", "failures", "granted", "lonely", "my", "now",
-                 "over_limit", "questions", "reading", "room", "root", "seed", "serial", "speaker", "steps",
+    __slots__ = ("asked", "earliest", "ended", "event_mark", "failures", "granted", "lonely", "my", "now",
+                 "over_limit", "questions", "reading", "room", "root", "seed", "serial", "sign_ups", "speaker", "steps",
                  "transitions", "unheard", "work")  # fmt: skip
 
     def __init__(self, program: Program, seed: int, my: Mapping[str, Any]) -> None:
@@ -87,7 +87,7 @@ class Interpreter(Transaction):
         self.unheard: tuple[int, ...] = ()  # seats with something in their inbox that nobody would read so far
         self.lonely: tuple[CallFrame, ...] = ()  # frames that await a group in which nobody is left
         self.steps = 0
-        self.doors: tuple[CallFrame, ...] = ()  # frames whose accept was entered; not all are open any more
+        self.sign_ups: tuple[CallFrame, ...] = ()  # frames whose accept was entered; not all are open any more
         self.granted = 0  # silent steps allowed besides SILENT_STEPS_MAX, for items that began side by side
         self.failures = 0
         self.serial = 0
@@ -350,7 +350,7 @@ class Interpreter(Transaction):
         if frame.accepting is not None:
             accepting, frame.accepting = frame.accepting, None
             accept = frame.node.accept
-            assert accept is not None, "only an accept has a door"
+            assert accept is not None, "only an accept has a sign-up"
             frame.parked = SuspendedAdmission({**(frame.parked or {}), **accepting.pending})
             frame.parked.slot = accept.slot
 
@@ -375,7 +375,7 @@ class Interpreter(Transaction):
             spawning.give_back(self, frame)
 
     def close_pending(self, pending: Mapping[int, CallFrame]) -> None:
-        """The door is shut: whoever was still signing up is closed."""
+        """The sign-up is shut: whoever was still signing up is closed."""
         for number, child in pending.items():
             if child.alive:
                 self.abandon(child)

@@ -28,13 +28,13 @@ def frames(tree: Interpreter) -> Iterator[CallFrame]:
         yield from below(tree.root)
 
 
-def open_door(tree: Interpreter) -> CallFrame | None:
+def open_sign_up(tree: Interpreter) -> CallFrame | None:
     """Return the frame that admits who connects now: the innermost, oldest whose accept is open; or None."""
-    if len(tree.doors) > 1:
-        tree.doors = tuple([door for door in tree.doors if door.alive and door.accepting is not None])
-    if len(tree.doors) > 1:
+    if len(tree.sign_ups) > 1:
+        tree.sign_ups = tuple([sign_up for sign_up in tree.sign_ups if sign_up.alive and sign_up.accepting is not None])
+    if len(tree.sign_ups) > 1:
         return next((frame for frame in frames(tree) if frame.accepting is not None), None)
-    return next((door for door in tree.doors if door.alive and door.accepting is not None), None)
+    return next((sign_up for sign_up in tree.sign_ups if sign_up.alive and sign_up.accepting is not None), None)
 
 
 def leaves(tree: Interpreter) -> Iterator[CallFrame]:

@@ -93,9 +93,9 @@ class Session(Interpreter):
         if self.ended is not None:
             self.drop(seat.peer, "the session is over")
             return seat.number, self._done()
-        door = routing.open_door(self)
-        if door is not None:
-            admission.admit(self, door, seat)
+        sign_up = routing.open_sign_up(self)
+        if sign_up is not None:
+            admission.admit(self, sign_up, seat)
             return seat.number, self._done()
         for holder, layer in routing.outward(self):
             if ".connected" in layer.events and self.fire(holder, layer, layer.prefix + ".connected", seat.peer):
@@ -375,7 +375,7 @@ class Session(Interpreter):
             violations.note(self, seat, "closed", frame, came=b"", why="it closed the connection")
 
     def _seated_left(self, seat: PeerState, holder: CallFrame) -> None:
-        """A seated peer left while the door is open: its seat is free; ``closed`` may add steps."""
+        """A seated peer left while the sign-up is open: its seat is free; ``closed`` may add steps."""
         admission.unseat(self, holder, seat.peer)
         self.effects.append(Note("info", "it left its seat", seat.number))
         if ".closed" in holder.node.layer.events:
@@ -457,13 +457,13 @@ class Session(Interpreter):
 
     # -- peers that nobody awaits ------------------------------------------------------------------------------------
 
-    def _take_unawaited(self, seat: PeerState, door: CallFrame | None, kind: str, payload: Any) -> bool:
+    def _take_unawaited(self, seat: PeerState, sign_up: CallFrame | None, kind: str, payload: Any) -> bool:
         """Only an ``always``, or a calling state, that names the peer hears it now; else it waits, or is early."""
         hearers = list(routing.hearers(self, seat))
         if kind == LOST:
-            if door is not None:
+            if sign_up is not None:
                 mailbox.pop(self, seat)
-                self._lost(seat, door)
+                self._lost(seat, sign_up)
                 return True
             for frame, layer in hearers:
                 if ".closed" in layer.events and frame.host is self.lent_to(seat):
@@ -574,7 +574,7 @@ class Session(Interpreter):
                 yield (
                     frame.accepting.linger,
                     frame.accepting.linger_serial,
-                    lambda frame=frame: admission.close_door(self, frame),  # type: ignore[misc]
+                    lambda frame=frame: admission.close_sign_up(self, frame),  # type: ignore[misc]
                 )
             for layer, moments in ((frame.node.layer, frame.moments), (frame.table.always, frame.standing)):
                 for moment in moments or ():
@@ -590,9 +590,9 @@ class Session(Interpreter):
         deadline, frame.deadline = frame.deadline, inf
         node = frame.node
         accept = node.accept
-        door = frame.accepting if accept is not None and accept.seats is not None else None
-        if accept is not None and door is not None and len(frame.slots[accept.slot]) >= door.low:
-            admission.close_door(self, frame)  # there are enough
+        sign_up = frame.accepting if accept is not None and accept.seats is not None else None
+        if accept is not None and sign_up is not None and len(frame.slots[accept.slot]) >= sign_up.low:
+            admission.close_sign_up(self, frame)  # there are enough
             return
         seat = frame.hears[0] if node.kind == WAIT and len(frame.hears) == 1 else None
         violations.late(self, frame, seat, deadline)

@@ -51,7 +51,7 @@ class RareState:
     def __init__(self) -> None:
         self.kept: Kept | None = None  # what was measured of what it keeps
         self.framed: WireFrame | None = None  # the frame of the message that is being read
-        self.vacant: list[int] = []  # the numbers of seats that are gone and may be given up; see `doors.sweep`
+        self.vacant: list[int] = []  # numbers of seats that are gone and may be given up: `admission.release_peers`
         self.sweep_at = SWEEP_MIN
         self.started = 0  # machines that were started and have not ended
         self.starting: tuple[PendingSpawn, ...] = ()

@@ -1,4 +1,4 @@
-"""Expressions, the front door: text to tree (here), tree to text (``spelling``), tree to closure (``evaluation``).
+"""Expressions, the entrance: text to tree (here), tree to text (``spelling``), tree to closure (``evaluation``).
 
 The parser adds to the problems and never raises, whatever the text. Faults have the exact column, if the expression
 stands in one line; a place is where a (sub)expression begins.

@@ -391,7 +391,7 @@ def _answers(reading: ParseContext, node: MapNode, scope: Scope, *, asks: bool, 
         timeout=timeout or fault,
         invalid=invalid or fault,
         closed=closed or fault,
-        # What failed is over, so there is nothing to stay with; only a door is still open.
+        # What failed is over, so there is nothing to stay with; only a sign-up is still open.
         failed=choice("failed", replace(scope, stays=accepts)),
         connected=choice("connected", replace(scope, stays_unsaid=True)),
         ended=choice("ended"),

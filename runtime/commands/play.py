@@ -47,10 +47,10 @@ from runtime.players.registry import PERSONS, open_player
 from runtime.players.scripted import answers_of
 from runtime.players.seeds import derived_seed
 from runtime.players.workers import WORKERS_MAX, open_workers
-from runtime.sessions.driver import JournalWriter
 from runtime.sessions.game_result import GameResult, Participant
 from runtime.sessions.match import play as play_game
 from runtime.sessions.match import seat_names
+from runtime.sessions.session_journal import JournalWriter
 
 
 @Parameter(name="*")

@@ -23,9 +23,9 @@ _ALIKE: Final = ("timeout", "invalid", "closed")
 class SessionFault:
     """A fault that a session met: an event of FAULTS with its reason, and at which seat, if it is a peer's.
 
-    ``own`` says that it waited for its own player, ``door`` that it waited for connections. ``answered`` is False if no
-    layer had an answer. ``punished`` says that the answer is the one to a breach too, or drops somebody; so being late
-    is held against whoever was waited for.
+    ``own`` says that it waited for its own player, ``sign_up`` that it waited for connections. ``answered`` is False if
+    no layer had an answer. ``punished`` says that the answer is the one to a breach too, or drops somebody; so being
+    late is held against whoever was waited for.
     """
 
     event: str
@@ -35,7 +35,7 @@ class SessionFault:
     state: str
     place: Place
     own: bool
-    door: bool
+    sign_up: bool
     answered: bool
     punished: bool
 
@@ -66,14 +66,14 @@ class InstrumentedSession(Session):
         if bare not in FAULTS:
             return super().fire(frame, layer, event, peer, reason, places, fields)
         answers = self._answers(frame, layer)
-        machine, state, own, door = self._about(self.innermost or frame, bare, peer)
+        machine, state, own, sign_up = self._about(self.innermost or frame, bare, peer)
         if not super().fire(frame, layer, event, peer, reason, places, fields):
             return False
         choice: Choice | None = getattr(answers, bare[1:]) if answers is not None else None
         place = choice.place if choice is not None else self.place_of(frame)
         punished = answers is not None and choice is not None and _punishes(answers, bare[1:], choice)
         seat = peer.number if peer is not None else None
-        fault = SessionFault(bare, reason or "", seat, machine, state, place, own, door, True, punished)
+        fault = SessionFault(bare, reason or "", seat, machine, state, place, own, sign_up, True, punished)
         self.faults.append(fault)
         return True
 
@@ -81,14 +81,14 @@ class InstrumentedSession(Session):
         """Do as every session does, and note a fault that nobody answers."""
         count = len(self.faults)
         peer = seat.peer if seat is not None else None
-        machine, state, own, door = self._about(frame, event, peer)
+        machine, state, own, sign_up = self._about(frame, event, peer)
         place = self.place_of(frame)
         self.innermost = frame
         super()._fault(frame, event, seat, reason, why)
         self.innermost = None
         if len(self.faults) == count:
             number = seat.number if seat is not None else None
-            self.faults.append(SessionFault(event, reason, number, machine, state, place, own, door, False, True))
+            self.faults.append(SessionFault(event, reason, number, machine, state, place, own, sign_up, False, True))
 
     def failed(self, frame: CallFrame, error: BaseException, where: str, beyond: HandlerScope | None = None) -> None:
         """Do as every session does, and note where."""

@@ -122,7 +122,7 @@ class JudgedGame(Simulation[JudgedActor]):
         self._script = script  # what whoever does the deed would say if it did none
         self.deed_done = False
         self.after_deed = 0  # messages since then
-        self.seated = False  # whether a door with counted seats was left with all who belong to a game
+        self.seated = False  # whether a sign-up with counted seats was left with all who belong to a game
         self._tried = tried
         self._decided = 0  # answers of players
         self._looks = (LOOKS, b"", 0)  # at which step it is looked again, how all stood then, and after which answers
@@ -132,13 +132,13 @@ class JudgedGame(Simulation[JudgedActor]):
         self._held: list[tuple[JudgedActor, Send]] = []
         self._deciders: dict[tuple[str, int | None], Decider] = {}  # of clients, by role and seat
         self._coming: deque[tuple[float, str, str, int]] = deque()  # clients, by when they come
-        self._late: list[tuple[str, str, int]] = []  # those who come once the doors are shut
+        self._late: list[tuple[str, str, int]] = []  # those who come once the sign-ups are shut
         self.open_standing()
 
     # -- who plays ---------------------------------------------------------------------------------------------------
 
     def invite(self, role: str, name: str, seat: int, decider: Decider, *, at: float = 0.0, late: bool = False) -> None:
-        """Let a client come when it is ``at``; with ``late`` it comes once the doors are shut."""
+        """Let a client come when it is ``at``; with ``late`` it comes once the sign-ups are shut."""
         self._deciders[role, seat] = decider
         if late:
             self._late.append((role, name, seat))
@@ -156,7 +156,7 @@ class JudgedGame(Simulation[JudgedActor]):
         if self._coming and self._coming[0][0] <= self.now:
             self._join(*self._coming.popleft()[1:])
             return True
-        if self._late and not self._coming and not any(_has_door(one) for one in self.standing.values()):
+        if self._late and not self._coming and not any(_has_sign_up(one) for one in self.standing.values()):
             self._join(*self._late.pop(0))
             return True
         return False
@@ -399,7 +399,7 @@ def _asks(spec: Spec, role: str) -> bool:
     return any(state.ask is not None for machine in machines for state in machine.states.values())
 
 
-def _has_door(actor: JudgedActor) -> bool:
+def _has_sign_up(actor: JudgedActor) -> bool:
     """Whether a session still counts who takes a seat."""
     return actor.ended is None and any(
         frame.accepting is not None and frame.node.accept is not None and frame.node.accept.seats is not None

@@ -61,7 +61,7 @@ class Oracle:
         if fault.reason in _RULES and not other.vouched:
             stage.accuse(other, "nobody vouches for what its player says")
             return
-        if fault.event == ".timeout" and (fault.door or not fault.punished or self._somebody_to_blame(stage)):
+        if fault.event == ".timeout" and (fault.sign_up or not fault.punished or self._somebody_to_blame(stage)):
             return  # they may wait for somebody who owes them nothing
         if fault.event == ".timeout" and not (self.counted or actor.last_word.get(fault.seat or 0)):
             return  # or for others, who may never come: nobody owes it an answer

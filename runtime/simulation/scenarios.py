@@ -1,6 +1,6 @@
 """What is amiss in the games of a spec: the scenes, each with a name for people.
 
-All of them are made from the spec alone: its roles, its messages, how many a door lets in, which strategies there are.
+All are made from the spec alone: its roles, its messages, how many a sign-up lets in, which strategies there are.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from runtime.simulation.fault_injection import InjectedFault, deeds_with
 from runtime.simulation.strategies import StrategySet
 
 NAMES: Final = ("ann", "bob", "cyd", "dan", "eve", "fay", "gus", "hal")
-CLIENTS: Final = 3  # where a door takes as many
+CLIENTS: Final = 3  # where a sign-up takes as many
 APART: Final = 7.0  # seconds: within the time for a sign-up
 SMALL: Final = 2
 CULPRIT: Final = 1  # which client does the deed: neither the first nor the last of three
@@ -92,7 +92,7 @@ def _compared(guard: Expression | None) -> Iterator[str]:
 
 
 def seats(spec: Spec) -> Range | None:
-    """Return how many clients a game is for: what the first door with counted seats takes; None if none counts."""
+    """Return how many clients a game is for: what the first sign-up with counted seats takes; None if none counts."""
     for role in spec.listeners():
         for machine in spec.roles[role].machines.values():
             for state in machine.states.values():
@@ -104,7 +104,7 @@ def seats(spec: Spec) -> Range | None:
 
 
 def counted_doors(spec: Spec) -> Iterator[tuple[str, str]]:
-    """Yield machine and state of each door of ``main`` that counts its seats: once it is left, a game begins."""
+    """Yield machine and state of each sign-up of ``main`` that counts its seats: once it is left, a game begins."""
     for role in spec.listeners():
         for state in spec.roles[role].machines["main"].states.values():
             if state.accept is not None and state.accept.seats is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from machines.analysis.reachable_calls import DOOR
+from machines.analysis.reachable_calls import SIGN_UP
 from machines.model import Branch
 from machines.verification.abstract.alike import Alike
 from machines.verification.abstract.domain import (
@@ -262,7 +262,7 @@ class Process:
                     )
                 ),
                 next(iter(awaited)) if waits else -1,
-                any(DOOR in self.outline.asking.inside[call.outline.name, call.state] for call in calls),
+                any(SIGN_UP in self.outline.asking.inside[call.outline.name, call.state] for call in calls),
                 frozenset(
                     seat
                     for call in calls

@@ -1,4 +1,4 @@
-"""Doors: how peers sign up and are seated, what frees a seat, and what shuts a door."""
+"""Sign-ups: how peers come in and are seated, what frees a seat, and what ends a sign-up."""
 
 from __future__ import annotations
 
