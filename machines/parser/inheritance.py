@@ -15,26 +15,23 @@ What is replaced keeps its place in the order (the first state is where a machin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from machines.parser.branches import STEPS
 from machines.parser.context import shown
-from machines.parser.rewriting import machine_name, messages_renamed, ways_to_machine, ways_to_state
+from machines.parser.insertions import AROUND, BEFORE, inserted, without_places
+from machines.parser.node_edits import GONE, at_most, pairs_of, value_of, without_gone
+from machines.parser.rewriting import machine_name, messages_renamed
 from machines.parser.settings import WRITTEN, parse_value
 from machines.parser.states import EVENTS, WAITS
 from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
-from machines.problems import Place, Problems
+from machines.problems import Problems
 
 REMOVALS_MAX = 200  # in one file; each looks at what is on its way
-INSERTIONS_MAX = 40  # in one file; each writes a machine, or all of a role, anew
 CHANGES = ("rename", "remove")  # keys of a file that is laid over others, besides those of every spec
-BEFORE, AROUND = "before", "around"  # a key of a new state, and of a new machine
 
-_Pairs = tuple[tuple[ScalarNode, Node], ...]
 _Merge = Callable[[Node, Node], Node]
-_GONE = ScalarNode("", True, Place("", 0, 0))  # holds the place of what is not there, until all is laid
-_NO_STATES = ("always", "early", "live")
 _OWN = ("protocol", "title", "extends", "part", *CHANGES)  # each file's own; not laid over what is above
 
 
@@ -45,7 +42,7 @@ def extend(base: MapNode, child: MapNode, problems: Problems) -> MapNode:
     """
     base = _renamed(base, child.get("rename"), problems)
     base = _removed(base, child.get("remove"), problems)
-    base, child = _inserted(base, child, problems)
+    base, child = inserted(base, child, problems)
     merged: dict[str, tuple[ScalarNode, Node]] = {key.text: (key, value) for key, value in base.pairs}
     for own in _OWN:
         merged.pop(own, None)
@@ -53,18 +50,18 @@ def extend(base: MapNode, child: MapNode, problems: Problems) -> MapNode:
     if "also" in merged and isinstance(merged["also"][1], MapNode):
         # Other bodies of a message go with its body: one that the child replaces takes them with it.
         key, also = merged["also"]
-        given = {name.text for _, listed in _pairs(child.get("messages")) for name, _ in _pairs(listed)}
-        merged["also"] = (key, MapNode(tuple(pair for pair in _pairs(also) if pair[0].text not in given), also.place))
+        given = {name.text for _, listed in pairs_of(child.get("messages")) for name, _ in pairs_of(listed)}
+        merged["also"] = (key, MapNode(tuple(pair for pair in pairs_of(also) if pair[0].text not in given), also.place))
     lay = _layers(problems)
     for key, value in child.pairs:
         if key.text in ("extends", *CHANGES):
             continue
         before = merged.get(key.text)
-        if before is not None and before[1] is not _GONE and key.text in lay:
+        if before is not None and before[1] is not GONE and key.text in lay:
             value = lay[key.text](before[1], value)
         merged[key.text] = (key, value)
-    swept = _swept(MapNode(tuple(merged.values()), child.place))
-    return swept if isinstance(swept, MapNode) else MapNode((), child.place)
+    left = without_gone(MapNode(tuple(merged.values()), child.place))
+    return left if isinstance(left, MapNode) else MapNode((), child.place)
 
 
 def alone(node: Node, problems: Problems) -> Node:
@@ -74,32 +71,16 @@ def alone(node: Node, problems: Problems) -> Node:
     for key, value in node.pairs:
         if key.text in CHANGES:
             problems.add(key.place, "A122", f"{key.text!r} has no meaning in a spec that extends none", _NONE)
-        for _, machines in _pairs(value) if key.text == "roles" else ():
-            for _, body in _pairs(machines):
-                for word, found in ((AROUND, body), *((BEFORE, state) for _, state in _pairs(body))):
-                    at = next((place for place, _ in _pairs(found) if place.text == word), None)
-                    if at is not None and (word == BEFORE or isinstance(_value(found, word), ScalarNode)):
+        for _, machines in pairs_of(value) if key.text == "roles" else ():
+            for _, body in pairs_of(machines):
+                for word, found in ((AROUND, body), *((BEFORE, state) for _, state in pairs_of(body))):
+                    at = next((place for place, _ in pairs_of(found) if place.text == word), None)
+                    if at is not None and (word == BEFORE or isinstance(value_of(found, word), ScalarNode)):
                         problems.add(at.place, "A122", f"{word!r} has no meaning in a spec that extends none", _NONE)
-    return _plain(MapNode(tuple(pair for pair in node.pairs if pair[0].text not in CHANGES), node.place))
+    return without_places(MapNode(tuple(pair for pair in node.pairs if pair[0].text not in CHANGES), node.place))
 
 
 _NONE = "say which one this changes: extends: NAME"
-
-
-def _value(node: Node, key: str) -> Node | None:
-    return node.get(key) if isinstance(node, MapNode) else None
-
-
-def _pairs(node: Node | None) -> _Pairs:
-    return node.pairs if isinstance(node, MapNode) else ()
-
-
-def _swept(node: Node) -> Node:
-    """Return a node without what is gone, and without mappings that are empty because of it."""
-    if node is _GONE or not isinstance(node, MapNode):
-        return node
-    pairs = tuple((key, swept) for key, value in node.pairs if (swept := _swept(value)) is not _GONE)
-    return MapNode(pairs, node.place) if pairs or not node.pairs else _GONE
 
 
 # -- laying ----------------------------------------------------------------------------------------------------------
@@ -178,7 +159,7 @@ def _keyed(
             merged.pop(other, None)
     for key, value in child.pairs:
         before = merged.get(name(key.text))
-        if before is not None and before[1] is not _GONE:
+        if before is not None and before[1] is not GONE:
             value = inner(name(key.text))(before[1], value)
             if name is machine_name and "(" not in key.text:
                 key = ScalarNode(before[0].text, before[0].plain, key.place)  # the same parameters as below
@@ -211,13 +192,13 @@ def _roles(problems: Problems, base: Node, child: Node) -> Node:
 
 def _state(base: Node, child: Node) -> Node:
     """Lay a state's or a branch's keys over one another; a list of branches is replaced as a whole."""
-    waits = any(_value(child, word) is not None for word in _WAITS)
-    calls = any(_value(node, word) is not None for node in (base, child) for word in _CALLS)
+    waits = any(value_of(child, word) is not None for word in _WAITS)
+    calls = any(value_of(node, word) is not None for node in (base, child) for word in _CALLS)
     if isinstance(base, MapNode) and waits and not calls:
         # A state that waits is left by its events only: what was next there goes.
         base = _but(base, ("then", "return"))
-    leads = _value(child, "then") is not None or _value(child, "return") is not None
-    if isinstance(base, MapNode) and leads and not calls and not any(_value(child, word) for word in WAITS):
+    leads = value_of(child, "then") is not None or value_of(child, "return") is not None
+    if isinstance(base, MapNode) and leads and not calls and not any(value_of(child, word) for word in WAITS):
         base = _but(base, WAITS)  # it only does its steps now: nothing is waited for any more
     return _keyed(base, child, lambda key: _STATE.get(key, _replaced), exclusive=True)
 
@@ -253,7 +234,7 @@ def _messages(base: Node, child: Node) -> Node:
     """Return the messages by sender; one that the child has under another sender leaves the old one."""
     if not isinstance(base, MapNode) or not isinstance(child, MapNode):
         return child
-    moved = {key.text: _senders(senders.text) for senders, listed in child.pairs for key, _ in _pairs(listed)}
+    moved = {key.text: _senders(senders.text) for senders, listed in child.pairs for key, _ in pairs_of(listed)}
     kept: list[tuple[ScalarNode, Node]] = []
     for senders, listed in base.pairs:
         if isinstance(listed, MapNode):
@@ -279,7 +260,7 @@ def _renamed(base: MapNode, node: Node | None, problems: Problems) -> MapNode:
     if not isinstance(node, MapNode):
         problems.add(node.place, "A112", "'rename' is a mapping of messages", "like rename: {JOIN: HELLO}")
         return base
-    known = {name.text for _, listed in _pairs(base.get("messages")) for name, _ in _pairs(listed)}
+    known = {name.text for _, listed in pairs_of(base.get("messages")) for name, _ in pairs_of(listed)}
     names: dict[str, ScalarNode] = {}
     for key, value in node.pairs:
         if not isinstance(value, ScalarNode) or not value.text:
@@ -302,7 +283,7 @@ def _removed(base: MapNode, node: Node | None, problems: Problems) -> MapNode:
     if not isinstance(node, ListNode):
         problems.add(node.place, "A112", "'remove' is a list of what is to go, each by its keys with dots", form)
         return base
-    for item in _at_most(node.items, REMOVALS_MAX, "removals", problems):
+    for item in at_most(node.items, REMOVALS_MAX, "removals", problems):
         if not isinstance(item, ScalarNode) or not item.text:
             problems.add(item.place, "A112", "what is to go is named by its keys, with dots between them", form)
         elif item.text.strip() in ("protocol", "roles", "messages", "connects"):
@@ -314,33 +295,26 @@ def _removed(base: MapNode, node: Node | None, problems: Problems) -> MapNode:
     return base
 
 
-def _at_most(items: Sequence[Node], most: int, what: str, problems: Problems) -> Sequence[Node]:
-    if len(items) > most:
-        text = f"more than {most} {what} in one file"
-        problems.add(items[most].place, "A140", text, "write a spec of its own")
-    return items[:most]
-
-
 def _without(node: Node, rest: str, item: ScalarNode, path: str, problems: Problems) -> Node:
     """Return a node without what ``rest`` names in it; ``path`` is the way to the node."""
     if isinstance(node, ListNode):
         left = tuple(one for one in node.items if not (isinstance(one, ScalarNode) and one.text == rest))
         if len(left) < len(node.items):
             return ListNode(left, node.place)
-    for index, (key, value) in enumerate(_pairs(node)):
+    for index, (key, value) in enumerate(pairs_of(node)):
         names = {key.text, machine_name(key.text)} if path.startswith("roles.") and path.count(".") == 2 else {key.text}
         for name in names:
-            if rest == name and value is _GONE:
+            if rest == name and value is GONE:
                 problems.add(item.place, "A140", f"{shown(path + rest)} is removed already", "name it once")
                 return node
-            if rest == name or (rest.startswith(f"{name}.") and value is not _GONE):
+            if rest == name or (rest.startswith(f"{name}.") and value is not GONE):
                 deeper = rest[len(name) + 1 :]
-                cut = _GONE if rest == name else _without(value, deeper, item, f"{path}{name}.", problems)
-                pairs = _pairs(node)
+                cut = GONE if rest == name else _without(value, deeper, item, f"{path}{name}.", problems)
+                pairs = pairs_of(node)
                 assert isinstance(node, MapNode), "only a mapping has pairs"
                 return MapNode((*pairs[:index], (key, cut), *pairs[index + 1 :]), node.place)
     word = rest.partition(".")[0]
-    known = [machine_name(key.text) for key, value in _pairs(node) if value is not _GONE]
+    known = [machine_name(key.text) for key, value in pairs_of(node) if value is not GONE]
     known += [one.text for one in (node.items if isinstance(node, ListNode) else ()) if isinstance(one, ScalarNode)]
     where = f" in {path[:-1]}" if path else ""
     hint = problems.near("A140", word, known) or (
@@ -348,164 +322,3 @@ def _without(node: Node, rest: str, item: ScalarNode, path: str, problems: Probl
     )
     problems.add(item.place, "A140", f"there is no {shown(word)}{where} to remove", hint)
     return node
-
-
-# -- before and around -----------------------------------------------------------------------------------------------
-
-
-def _inserted(base: MapNode, child: MapNode, problems: Problems) -> tuple[MapNode, MapNode]:
-    """Return both without ``before`` and ``around``: the ways of the base lead to the child's new states already."""
-    roles = child.get("roles")
-    if not isinstance(roles, MapNode):
-        return base, child
-    found = [
-        node.get(word)
-        for _, listed in roles.pairs
-        for _, body in _pairs(listed)
-        for node, word in ((body, AROUND), *((state, BEFORE) for _, state in _pairs(body)))
-        if isinstance(node, MapNode)
-    ]
-    places = [node for node in found if node is not None]
-    if len(_at_most(places, INSERTIONS_MAX, "states and machines put before or around others", problems)) < len(places):
-        return base, _plain(child)
-    for role, listed in roles.pairs:
-        for key, body in _pairs(listed):
-            around = _value(body, AROUND)
-            if isinstance(around, ScalarNode):  # else a state that is called so
-                base = _wrapped(base, role.text, key, around, problems)
-            below = _machine(base, role.text, machine_name(key.text))
-            for state, keys in _pairs(body):
-                before = keys.get(BEFORE) if isinstance(keys, MapNode) else None
-                if before is not None:
-                    base = _before(base, below, role.text, machine_name(key.text), state, before, problems)
-                    below = _machine(base, role.text, machine_name(key.text))
-    return base, _plain(child)
-
-
-def _machine(base: MapNode, role: str, name: str) -> MapNode | None:
-    machines = next((listed for key, listed in _pairs(base.get("roles")) if key.text == role), None)
-    return next(
-        (body for key, body in _pairs(machines) if machine_name(key.text) == name and isinstance(body, MapNode)), None
-    )
-
-
-def _wrapped(base: MapNode, role: str, key: ScalarNode, around: Node, problems: Problems) -> MapNode:
-    name = around.text.strip() if isinstance(around, ScalarNode) else ""
-    machines = {machine_name(other.text) for other in _keys_of(base, role)} - {"early"}
-    text = ""
-    if not name:
-        text, hint = "'around' names the machine that this one is put around", "like around: turn"
-    elif name not in machines:
-        text = f"{role} has no machine {shown(name)} to be around"
-        hint = problems.near("A140", name, machines) or f"there are: {', '.join(sorted(machines))}"
-    elif name == "main":
-        text, hint = "nobody calls main, so nothing can be around it", "give it another first state, with 'before'"
-    elif machine_name(key.text) in machines:
-        text = f"{machine_name(key.text)} is in the spec below already"
-        hint = "'around' is for a new machine: take another name"
-    if text:
-        problems.add(around.place, "A140", text, hint)
-        return base
-    return _in_role(base, role, lambda body: ways_to_machine(body, name, machine_name(key.text)))
-
-
-def _keys_of(base: MapNode, role: str) -> Iterator[ScalarNode]:
-    for key, listed in _pairs(base.get("roles")):
-        if key.text == role:
-            yield from (machine for machine, _ in _pairs(listed))
-
-
-def _before(
-    base: MapNode,
-    below: MapNode | None,
-    role: str,
-    machine: str,
-    state: ScalarNode,
-    before: Node,
-    problems: Problems,
-) -> MapNode:
-    name = before.text.strip() if isinstance(before, ScalarNode) else ""
-    states = {key.text: value for key, value in _pairs(below) if key.text not in _NO_STATES}
-    known = [key for key, value in states.items() if value is not _GONE]
-    text = ""
-    if not name:
-        text, hint = "'before' names the state that this one comes before", "like before: judged"
-    elif below is None:
-        text, hint = f"{machine} is a new machine: no state is below it", "leave 'before' out"
-    elif name not in known:
-        text = f"{machine} of {role} has no state {shown(name)} to come before"
-        hint = problems.near("A140", name, known) or f"there are: {', '.join(known)}"
-    elif state.text in states:
-        text = f"{state.text} is in the spec below already, or stands before another state"
-        hint = "'before' is for a new state: take another name"
-    elif any(value is _GONE for value in _before_it(below, name)):
-        text = f"two states come before {name}"
-        hint = "write 'before' in one, and lead from it to the other with 'then'"
-    if text:
-        problems.add(before.place, "A140", text, hint)
-        return base
-
-    def inserted(body: MapNode) -> MapNode:
-        pairs: list[tuple[ScalarNode, Node]] = []
-        for key, value in ways_to_state(body, name, state.text).pairs:
-            if key.text == name:
-                pairs.append((state, _GONE))
-            pairs.append((key, value))
-        return MapNode(tuple(pairs), body.place)
-
-    return _in_role(base, role, inserted, machine)
-
-
-def _before_it(below: MapNode, name: str) -> Iterator[Node]:
-    """Yield what stands right before a state: gone, if another new state is to come there."""
-    for (_, value), (key, _) in zip(below.pairs, below.pairs[1:], strict=False):
-        if key.text == name:
-            yield value
-
-
-def _in_role(base: MapNode, role: str, change: Callable[[MapNode], MapNode], machine: str | None = None) -> MapNode:
-    """Return the base with one machine of a role changed, or all of them."""
-
-    def machines(listed: Node) -> Node:
-        return _each(
-            listed,
-            lambda key, body: (
-                change(body) if isinstance(body, MapNode) and machine in (None, machine_name(key.text)) else body
-            ),
-        )
-
-    def roles(listed: Node) -> Node:
-        return _each(listed, lambda key, body: machines(body) if key.text == role else body)
-
-    changed = _each(base, lambda key, value: roles(value) if key.text == "roles" else value)
-    assert isinstance(changed, MapNode), "it was one"
-    return changed
-
-
-def _each(node: Node, change: Callable[[ScalarNode, Node], Node]) -> Node:
-    if not isinstance(node, MapNode):
-        return node
-    return MapNode(tuple((key, change(key, value)) for key, value in node.pairs), node.place)
-
-
-def _plain(child: MapNode) -> MapNode:
-    """Return the child without the two keys that say where its new states and machines belong."""
-
-    def without(node: Node, key: str) -> Node:
-        return (
-            MapNode(tuple(p for p in node.pairs if p[0].text != key), node.place) if isinstance(node, MapNode) else node
-        )
-
-    def machine(key: ScalarNode, body: Node) -> Node:
-        put_around = isinstance(_value(body, AROUND), ScalarNode)  # else a state that is called so
-        return _each(
-            without(body, AROUND) if put_around else body,
-            lambda name, state: state if name.text in _NO_STATES else without(state, BEFORE),
-        )
-
-    def spec(key: ScalarNode, value: Node) -> Node:
-        return _each(value, lambda _, listed: _each(listed, machine)) if key.text == "roles" else value
-
-    changed = _each(child, spec)
-    assert isinstance(changed, MapNode), "it was one"
-    return changed

@@ -12,7 +12,8 @@ import pytest
 
 from machines.loader import load, load_text, resolved, shipped, sources
 from machines.model import LiteralBody, Spec
-from machines.parser.inheritance import INSERTIONS_MAX, REMOVALS_MAX
+from machines.parser.inheritance import REMOVALS_MAX
+from machines.parser.insertions import INSERTIONS_MAX
 from machines.parser.unparse import written
 from machines.problems import Problem, SpecError
 from tests.support.session_harness import Run

@@ -13,7 +13,8 @@ import yaml
 
 from machines.model import Wire
 from machines.parser.branches import BRANCH_KEYS, STEPS
-from machines.parser.inheritance import AROUND, BEFORE, alone
+from machines.parser.inheritance import alone
+from machines.parser.insertions import AROUND, BEFORE
 from machines.parser.reader import TOP_KEYS, read
 from machines.parser.states import ALWAYS_KEYS, STATE_KEYS
 from machines.parser.yaml_nodes import parse_yaml
