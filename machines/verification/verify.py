@@ -10,6 +10,7 @@ from machines.model import Branch, Machine, Return, Send, Spec, Start, Step
 from machines.problems import Place
 from machines.verification.abstract.growth import what_grows
 from machines.verification.abstract.process import Process
+from machines.verification.abstract.role_info import RoleOutline
 from machines.verification.beside import to_others
 from machines.verification.budget import Budget
 from machines.verification.contracts import Contract
@@ -77,6 +78,7 @@ class _Searches:
         self.most = most
         self.specs = specs
         self.budget = budget
+        self.outlines: dict[str, RoleOutline] = {}
         self.found: dict[tuple[str, ...], Finding] = {}
         self.counts: dict[int, int] = {}
         self.beyond: dict[str, None] = dict.fromkeys(unsupported_features(spec))
@@ -108,7 +110,15 @@ class _Searches:
 
     def _look_at(self, number: int, others: int) -> None:
         also = f"{number}{', and 2 of each further role' if others > 1 else ''}"
-        cast = System(self.spec, number, self.contracts, self.specs, others=others, budget=self.budget)
+        cast = System(
+            self.spec,
+            number,
+            self.contracts,
+            self.specs,
+            others=others,
+            budget=self.budget,
+            outlines=self.outlines,
+        )
         if all(actor.group >= 0 for actor in cast.actors) and not self.spec.properties:
             self.any_number = EACH_BY_ITSELF
         company = self.company

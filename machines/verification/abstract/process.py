@@ -23,6 +23,7 @@ from machines.verification.abstract.domain import (
 )
 from machines.verification.abstract.inputs import AbstractInterpreter
 from machines.verification.abstract.role_info import RoleOutline
+from machines.verification.abstract.seat_order import meet, ranks
 from machines.verification.abstract.state import (
     ABSENT,
     DROPPED,
@@ -88,7 +89,8 @@ class Process:
         self.rests: dict[int, LocalState] = {}
         self.normal: dict[int, tuple[int, tuple[int, ...]]] = {}
         self.renamed: dict[tuple[int, tuple[int, ...]], int] = {}
-        self.left: dict[tuple[int, tuple[int, ...]], int | None] = {}  # see `without`
+        self.ranked: dict[int, tuple[int, ...]] = {}
+        self.left: dict[tuple[int, tuple[int, ...]], int] = {}  # see `without`
         self.taken: set[int] = set()  # id of each branch that was ever taken
         self.entered: set[str] = set()  # machine.state of each state that was ever entered
         self.swallowed: set[str] = set()  # messages that a frame would take, see `AbstractInterpreter`
@@ -134,13 +136,22 @@ class Process:
             root, statuses, *_ = self.locals[local]
             fixed = len(self.outline.connects)
             met: dict[int, None] = dict.fromkeys(range(fixed))
-            if root[0] != ".over" and self.seats > fixed + 1 and not _in_order(root, met):
+            if root[0] != ".over" and self.seats > fixed + 1 and not meet(root, met):
                 met = dict.fromkeys(range(self.seats))  # sign-ups under way are numbered by their seats
             rest = sorted((seat for seat in range(self.seats) if seat not in met), key=lambda seat: statuses[seat])
             order = (*met, *rest)
             seats = tuple(sorted(range(self.seats), key=order.__getitem__))
             found = self.normal[local] = (self.rename(local, seats), seats)
             self.normal[found[0]] = (found[0], tuple(range(self.seats)))
+        return found
+
+    def ranks(self, local: int) -> tuple[int, ...]:
+        """Return the rank of each seat in a local state: see `machines.verification.abstract.seat_order.ranks`."""
+        found = self.ranked.get(local)
+        if found is None:
+            fixed = len(self.outline.connects)
+            found = (0,) * self.seats if local < 0 else ranks(self.locals[local], fixed)
+            self.ranked[local] = found
         return found
 
     def _after(self, local: int, given: Input) -> tuple[Successor, ...]:
@@ -283,20 +294,21 @@ class Process:
         finally:
             walk.close()
 
-    def without(self, local: int, kept: tuple[int, ...], fewer: Process) -> int | None:
+    def without(self, local: int, kept: tuple[int, ...], fewer: Process) -> int:
         """Return the number that a local state has in a part with fewer seats, of which those kept are left.
 
-        None if it has never come up there. The others must not be mentioned in it.
+        The others must not be mentioned in it.
         """
         if local < 0:
             return local
         key = (local, kept)
-        if key not in self.left:
+        found = self.left.get(key)
+        if found is None:
             root, statuses, *_ = self.locals[local]
             of = {seat: at for at, seat in enumerate(kept)}
-            found = (_renamed(root, of.__getitem__), tuple([statuses[seat] for seat in kept]))
-            self.left[key] = fewer.number_of.get(found)
-        return self.left[key]
+            left = (_renamed(root, of.__getitem__), tuple([statuses[seat] for seat in kept]))
+            found = self.left[key] = fewer.number(left)
+        return found
 
     def rename(self, local: int, seats: tuple[int, ...]) -> int:
         """Return the local state with its peers renamed: seat ``s`` becomes ``seats[s]``."""
@@ -399,18 +411,6 @@ def _outcome(outcome: Outcome, seats: tuple[int, ...]) -> Outcome:
 
 def _moved_effect(effect: Sent | Closed, seat: int) -> Sent | Closed:
     return Sent(seat, effect.token) if type(effect) is Sent else Closed(seat, effect.why)  # type: ignore[union-attr]
-
-
-def _in_order(call: Any, met: dict[int, None]) -> bool:
-    """Note the peers that a call and its callees speak of, in order; return False if it has sign-ups under way."""
-    _, _, env, hears, _, _, _, loop, child, sign_ups, parked, _, _ = call
-    if sign_ups or parked:
-        return False
-    met.update(dict.fromkeys(seats_in(*env)))
-    met.update(dict.fromkeys(hears))
-    if loop is not None:
-        met.update(dict.fromkeys(seats_in(loop[1])))
-    return child is None or _in_order(child, met)
 
 
 def _renamed(frozen: Any, seat_of: Callable[[int], int]) -> Any:

@@ -28,7 +28,7 @@ from machines.verification.abstract.process import DEAD, NOT_STARTED, BoundExcee
 from machines.verification.abstract.state import LOST, Closed, Sent
 from machines.verification.budget import BudgetSpent
 from machines.verification.search.channels import Channel
-from machines.verification.search.symmetry import Projection, bundles, companies, orders
+from machines.verification.search.symmetry import Orders, Projection, bundles, companies
 from machines.verification.search.system import ProcessInstance, System
 
 ALIKE = "clients that are alike count as one"
@@ -89,13 +89,13 @@ class StateSpace:
         self.after: list[tuple[int, ...]] = []
         self.by_loss: dict[int, set[int]] = {}  # of states: those after it that only a lost connection leads to
         self.beyond: set[str] = set()
-        self.blocked: dict[int, str] = {}  # states after which was not looked: for whom more messages wait than may
+        self.blocked: set[int] = set()  # states after which was not looked: there more messages wait than may
+        self.full: set[str] = set()  # what `beyond` tells of them
         self.used: set[str] = set()
         self.sent: set[tuple[str, str, str]] = set()  # (sender's role, message, receiver's role)
         self.read: set[tuple[str, str, str]] = set()
         self.unread: set[tuple[str, str]] = set()
-        self.orders = orders(cast)
-        self.orders_by = {order.members: [order] for order in self.orders}
+        self.orders = Orders(cast)
         self.bundles = bundles(cast)
         self.bundled = [(group, itemgetter(*of), itemgetter(*theirs)) for group, (of, theirs) in self.bundles.items()]
         self.keys: dict[Any, list[int]] = {}  # by what a client is in, and what waits for it and of it
@@ -146,14 +146,15 @@ class StateSpace:
     def deepen(self, watch: Any, queue: int) -> None:
         """Go on where more messages wait for a peer than might, now that so many more may."""
         self.queue = queue
-        blocked, self.blocked = self.blocked, {}
-        self.beyond.difference_update(blocked.values())
-        self._go_on(watch, blocked)
+        blocked, self.blocked = self.blocked, set()
+        self.beyond -= self.full
+        self.full = set()
+        self._go_on(watch, sorted(blocked))
 
     @property
     def needs_deeper(self) -> bool:
         """Whether nothing but the bound of waiting messages keeps it from knowing all states."""
-        return bool(self.blocked) and self.beyond == set(self.blocked.values())
+        return bool(self.blocked) and self.beyond == self.full
 
     def _go_on(self, watch: Any, again: Iterable[int] = ()) -> None:
         look = self.cast.budget.look
@@ -161,7 +162,7 @@ class StateSpace:
             for at in again:
                 look()
                 self.after[at] = self._expand(at, watch)
-            while len(self.after) < len(self.configs) and not self.beyond.difference(self.blocked.values()):
+            while len(self.after) < len(self.configs) and self.beyond <= self.full:
                 look()
                 self.after.append(self._expand(len(self.after), watch))
                 if len(self.configs) > self.most:
@@ -198,8 +199,9 @@ class StateSpace:
             limit = self.queue
             for index, queue in enumerate(config[1]):
                 if queue is not None and queue.messages > limit:
-                    text = self.blocked[at] = f"more than {limit} messages wait for {self._reader(index)}"
-                    self.beyond.add(text)
+                    self.blocked.add(at)
+                    self.full.add(f"more than {limit} messages wait for {self._reader(index)}")
+                    self.beyond |= self.full
                     return ()
             moves = self._moves(config)
         found = []
@@ -262,8 +264,7 @@ class StateSpace:
     def _is_left(self, fewer: StateSpace, config: GlobalState, actors: tuple[int, ...]) -> bool:
         for without in self.without:
             if without.gone == actors:
-                left = without.left(config, fewer.empty)
-                return left is not None and fewer.has(left)
+                return fewer.has(without.left(config, fewer.empty))
         return False
 
     def has(self, config: GlobalState) -> bool:
@@ -588,48 +589,33 @@ class StateSpace:
     # -- alike -------------------------------------------------------------------------------------------------------
 
     def sorted(self, config: GlobalState) -> tuple[GlobalState, tuple[int, ...]]:
-        """Return the global state that stands for all that differ only in which client is which, and the order."""
-        if len(self.orders) <= 1:
+        """Return the global state that stands for all that differ only in which client is which, and the order.
+
+        Clients come in the order of what each is in. Of those that are in the same, who is spoken of first by whoever
+        they share comes first; it may be either if nothing tells them apart. Whatever the order, the global state is
+        one that differs only in which client is which: it costs time, not soundness, if two of these are not one.
+        """
+        if len(self.orders.members) <= 1:
             return config, self.no_moves
         self.used.add(ALIKE)
         locals_, queues, faulty = config
         number = self.queue_numbers
         keys = []
-        for group, of_actors, of_queues in self.bundled:
+        for (group, of_actors, of_queues), ranks in zip(self.bundled, self.orders.ranks(locals_), strict=True):
             own, theirs = of_actors(locals_), of_queues(queues)
             key = self.keys.get((own, theirs))
             if key is None:
                 numbers = [number.setdefault(queue, len(number)) for queue in theirs]
                 key = self.keys[own, theirs] = [*(own if type(own) is tuple else (own,)), *numbers]
-            keys.append((key, group))
+            keys.append((key, ranks, group))
         keys.sort()
-        before = None
-        for key, _ in keys:
-            if key == before:  # two clients are in the same state: either may come first
-                wanted = [key for key, _ in keys]
-                of = {group: key for key, group in keys}
-                orders = [order for order in self.orders if [of[group] for group in order.members] == wanted]
-                break
-            before = key
-        else:
-            orders = self.orders_by[tuple([group for _, group in keys])]
-        best: Any = None
-        for order in orders:
-            if order.is_same:
-                placed = locals_
-            else:
-                placed = tuple([locals_[source] for source in order.actors])
-                if order.shared:
-                    changed = list(placed)
-                    for at, part, seats in order.shared:
-                        changed[at] = part.rename(locals_[order.actors[at]], seats)
-                    placed = tuple(changed)
-            if best is None or placed < best[0]:
-                best = (placed, order)
-        placed, order = best
+        order = self.orders.order(tuple([group for _, _, group in keys]))
         if order.is_same:
             return config, order.groups
-        return (placed, tuple([queues[at] for at in order.queues]), faulty), order.groups
+        placed = [locals_[source] for source in order.actors]
+        for at, part, seats in order.shared:
+            placed[at] = part.rename(locals_[order.actors[at]], seats)
+        return (tuple(placed), tuple([queues[at] for at in order.queues]), faulty), order.groups
 
     # -- traces ------------------------------------------------------------------------------------------------------
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
 from typing import Any
 
 from machines.verification.abstract.process import Process
@@ -53,41 +53,66 @@ def companies(cast: System) -> list[tuple[tuple[int, ...], tuple[int, ...], tupl
     return found
 
 
-def orders(cast: System) -> list[Permutation]:
-    """Return every order of the clients that are alike."""
-    found = []
-    members = cast.alike_groups[0] if cast.alike_groups else []
-    for order in permutations(members):
-        groups = list(range(cast.groups))
-        for place, group in zip(members, order, strict=True):
-            groups[place] = group
-        actor_of = list(range(len(cast.actors)))
-        by_group = [
-            [at for at, actor in enumerate(cast.actors) if actor.group == group] for group in range(cast.groups)
+class Orders:
+    """The orders of the clients that are alike, each made when it is first asked for: there are very many."""
+
+    def __init__(self, cast: System) -> None:
+        self.cast = cast
+        self.members: tuple[int, ...] = tuple(cast.alike_groups[0]) if cast.alike_groups else ()
+        self.known: dict[tuple[int, ...], Permutation] = {}
+        # Of each of those clients: the shared actors that it speaks to, and its seats there.
+        self.seats = [
+            [
+                (other, theirs)
+                for actor in cast.actors
+                if actor.group == group
+                for other, theirs in actor.peers
+                if cast.actors[other].group < 0
+            ]
+            for group in self.members
         ]
-        for place in members:
-            for here, there in zip(by_group[place], by_group[groups[place]], strict=True):
-                actor_of[here] = there
-        queue_of = list(range(2 * cast.links))
-        shared: list[tuple[int, Process, tuple[int, ...]]] = []
-        for at, actor in enumerate(cast.actors):
-            source = cast.actors[actor_of[at]]
-            if actor.group >= 0:
-                for seat in range(len(actor.queues)):
-                    for one, other in zip(actor.queues[seat], source.queues[seat], strict=True):
-                        queue_of[one] = other
-                continue
-            # Seat s of a shared actor is of some client; it becomes the seat of the client that takes its place.
-            becomes = list(range(len(actor.peers)))
-            for seat, (peer, _) in enumerate(actor.peers):
-                if cast.actors[peer].group in members:
-                    new_peer = actor_of.index(peer)
-                    becomes[seat] = next(s for s, (other, _) in enumerate(actor.peers) if other == new_peer)
-            if becomes != list(range(len(becomes))):
-                shared.append((at, actor.part, tuple(becomes)))
-        same = tuple(groups) == tuple(range(cast.groups))
-        found.append(Permutation(order, tuple(groups), tuple(actor_of), tuple(queue_of), tuple(shared), same))
-    return found
+
+    def ranks(self, locals_: Sequence[int]) -> list[tuple[int, ...]]:
+        """Return, for each of the clients, its ranks in the local states of shared actors: see `Process.ranks`."""
+        actors = self.cast.actors
+        return [tuple([actors[at].part.ranks(locals_[at])[seat] for at, seat in seats]) for seats in self.seats]
+
+    def order(self, members: tuple[int, ...]) -> Permutation:
+        """Return the order in which those clients come instead of `members`."""
+        found = self.known.get(members)
+        if found is None:
+            found = self.known[members] = _permutation(self.cast, self.members, members)
+        return found
+
+
+def _permutation(cast: System, members: tuple[int, ...], order: tuple[int, ...]) -> Permutation:
+    groups = list(range(cast.groups))
+    for place, group in zip(members, order, strict=True):
+        groups[place] = group
+    actor_of = list(range(len(cast.actors)))
+    by_group = [[at for at, actor in enumerate(cast.actors) if actor.group == group] for group in range(cast.groups)]
+    for place in members:
+        for here, there in zip(by_group[place], by_group[groups[place]], strict=True):
+            actor_of[here] = there
+    queue_of = list(range(2 * cast.links))
+    shared: list[tuple[int, Process, tuple[int, ...]]] = []
+    for at, actor in enumerate(cast.actors):
+        source = cast.actors[actor_of[at]]
+        if actor.group >= 0:
+            for seat in range(len(actor.queues)):
+                for one, other in zip(actor.queues[seat], source.queues[seat], strict=True):
+                    queue_of[one] = other
+            continue
+        # Seat s of a shared actor is of some client; it becomes the seat of the client that takes its place.
+        becomes = list(range(len(actor.peers)))
+        for seat, (peer, _) in enumerate(actor.peers):
+            if cast.actors[peer].group in members:
+                new_peer = actor_of.index(peer)
+                becomes[seat] = next(s for s, (other, _) in enumerate(actor.peers) if other == new_peer)
+        if becomes != list(range(len(becomes))):
+            shared.append((at, actor.part, tuple(becomes)))
+    same = tuple(groups) == tuple(range(cast.groups))
+    return Permutation(order, tuple(groups), tuple(actor_of), tuple(queue_of), tuple(shared), same)
 
 
 class Projection:
@@ -107,19 +132,14 @@ class Projection:
                 queues.update(zip(theirs, actor.queues[seat], strict=True))
         self.queues = [queues[at] for at in range(2 * fewer.links)]
 
-    def left(self, config: Any, empty: Channel) -> Any | None:
-        """Return a global state as it is without the client, None if a local state has never come up there.
+    def left(self, config: Any, empty: Channel) -> Any:
+        """Return a global state as it is without the client.
 
         No shared actor may know of the client. ``empty`` is the empty queue of the search with one less.
         """
         locals_, queues, faulty = config
-        placed: list[int] = []
-        for at, part, kept, other in self.actors:
-            number = part.without(locals_[at], kept, other)
-            if number is None:
-                return None
-            placed.append(number)
-        return tuple(placed), tuple([_same(queues[at], empty) for at in self.queues]), faulty
+        placed = tuple([part.without(locals_[at], kept, other) for at, part, kept, other in self.actors])
+        return placed, tuple([_same(queues[at], empty) for at in self.queues]), faulty
 
 
 def _in_the_same_order(cast: System, gone: tuple[int, ...], fewer: System) -> list[int]:

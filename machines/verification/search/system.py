@@ -41,7 +41,8 @@ def clients_of(spec: Spec) -> list[str]:
 class System:
     """The actors of a spec with so many clients, and ``others`` of each further role that connects.
 
-    ``specs`` gives a role another version of the spec, ``budget`` is what its search may cost.
+    ``specs`` gives a role another version of the spec, ``budget`` is what its search may cost; ``outlines`` are those
+    of the roles as far as they are known, of another number of clients: the rest is added.
     """
 
     part: type[Process] = Process  # how a role is computed
@@ -55,12 +56,16 @@ class System:
         *,
         others: int = 1,
         budget: Budget | None = None,
+        outlines: dict[str, RoleOutline] | None = None,
     ) -> None:
         self.budget = budget or Budget()
         self.spec = spec
         self.clients = clients
         self.of = {role: (specs or {}).get(role, spec) for role in spec.roles}
-        self.outlines = {role: RoleOutline(self.of[role], role, contracts) for role in spec.roles}
+        self.outlines = outlines if outlines is not None else {}
+        for role in spec.roles:
+            if role not in self.outlines:
+                self.outlines[role] = RoleOutline(self.of[role], role, contracts)
         self.actors: list[ProcessInstance] = []
         self.links = 0
         self.groups = 0
