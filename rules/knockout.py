@@ -32,6 +32,7 @@ __all__ = [
     "left",
     "losers",
     "over",
+    "points",
     "result",
     "sizes",
     "start",
@@ -55,7 +56,8 @@ class Cup:
     order in which they were. ``brought`` are pairs (player, what it brought along). ``games`` are the groups of the
     present round whose results are still to come, none between rounds; ``through`` the round's winners so far.
     ``before`` are the winners of the round before, None if there was none. ``decided`` tells that the last game is
-    played, or that games decide nothing more.
+    played, or that games decide nothing more. ``scored`` are pairs (player, points) of the last game that each has
+    played to its end.
     """
 
     players: tuple[Any, ...]
@@ -68,6 +70,7 @@ class Cup:
     through: tuple[Any, ...] = ()
     before: tuple[Any, ...] | None = None
     decided: bool = False
+    scored: tuple[tuple[Any, float], ...] = ()
 
 
 def start(players: Sequence[Player], least: int = 2, most: int = 8) -> Cup:
@@ -114,7 +117,8 @@ def add(cup: Cup, result: Mapping[str, Any]) -> Cup:
     """Return the cup with the result of a game of this round; with the last one the round is over.
 
     The games of a round may end in any order. ``result`` has ``ranking``, groups of players, best first, and
-    ``kicked``, players; the game is known by the players in them.
+    ``kicked``, players; the game is known by the players in them. It may have ``players``, a mapping each, with the
+    ``player`` and its ``points``, None for none.
 
     Raises:
         ValueError: these are not the players of one game of this round.
@@ -125,6 +129,7 @@ def add(cup: Cup, result: Mapping[str, Any]) -> Cup:
     game = next((game for game in games if all(player in game for player in named)), None)
     if game is None or not named:
         raise ValueError("this is the result of no game of this round: it names other players, or none")
+    cup = replace(cup, scored=_scored(cup, result.get("players", ())))
     for player in result["kicked"]:
         cup = kick(cup, player)
     first = ranking[0] if ranking else ()
@@ -163,6 +168,16 @@ def losers(cup: Cup) -> tuple[Any, ...]:
 def kicked(cup: Cup) -> tuple[Any, ...]:
     """Return the players who were thrown out, in the order in which they were."""
     return cup.kicked
+
+
+def points(cup: Cup) -> tuple[tuple[Any, float], ...]:
+    """Return pairs (player, points) of the last game that each has played to its end; nobody who was thrown out."""
+    return tuple([pair for pair in cup.scored if pair[0] not in cup.kicked])
+
+
+def _scored(cup: Cup, told: Sequence[Mapping[str, Any]]) -> tuple[tuple[Any, float], ...]:
+    new = [(one["player"], one["points"]) for one in told if one["points"] is not None]
+    return (*[pair for pair in cup.scored if all(pair[0] != player for player, _ in new)], *new)
 
 
 def result(cup: Cup) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -12,8 +12,9 @@ from typing import Any
 from rules.trains_map import Atlas, Connection, MapError, read_map
 from rules.views.trains_svg import map_svg
 
-__all__ = ["EXPLANATION", "map_svg", "map_text", "pictured", "result_lines", "shown"]
+__all__ = ["EXPLANATION", "POINTS", "map_svg", "map_text", "pictured", "result_lines", "shown"]
 
+POINTS = "points in each one's last game"  # what the points of an outcome are, for people
 COLUMNS, ROWS = 100, 28  # Characters of the map in text.
 EXPLANATION = """\
 Take connections between cities: each costs as many cards of its colour, and as many rails, as it is long.

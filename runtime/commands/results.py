@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -62,13 +63,23 @@ def game_lines(chosen: MatchSetup, result: GameResult, evidence: int) -> list[st
     kinds = ", ".join(f"{outcome.name} ({outcome.kind})" for outcome in result.players)
     lines = [f"{chosen.spec.protocol}: {kinds}"]
     if result.ended is not None:
-        lines += result_lines(chosen.spec, result.ended)
+        lines += [*result_lines(chosen.spec, result.ended), *_points(chosen.spec, result)]
     elif not result.sessions:
         lines.append(f"{chosen.server} goes on for ever: it was stopped once all players had ended")
     for name, ended in result.sessions.items():
         lines += [f"{name}: {line}" for line in result_lines(chosen.spec, ended)]
     lines += [_failure(outcome.name, _why(outcome.failed)) for outcome in result.players if outcome.failed]
     return [*lines, *result.losses.lines(evidence)]
+
+
+def _points(spec: Spec, result: GameResult) -> Iterator[str]:
+    """Yield the points of an outcome, most first, where the game's own view says what they are and tells none."""
+    outcome = result.ended.outcome if result.ended is not None else None
+    called = [found for view in companions(spec, "views") if (found := getattr(view, "POINTS", ""))]
+    if outcome is not None and outcome.points and called:
+        seats = dict(enumerate(result.players))  # players join one after another, so these are their peers' numbers
+        told = sorted(((seats[peer].name, points) for peer, points in outcome.points), key=lambda one: -one[1])
+        yield f"{called[0]}: {', '.join(f'{name} {points:g}' for name, points in told)}"
 
 
 def _failure(name: str, why: str) -> str:

@@ -132,3 +132,20 @@ def test_sizes_that_make_no_game_are_refused() -> None:
     for least, most in ((0, 8), (3, 2)):
         with pytest.raises(ValueError, match="not"):
             knockout.start(people(3), least, most)
+
+
+def test_points_are_those_of_the_last_game_that_each_has_played_to_its_end() -> None:
+    ann, bob, cyd, dan = people(4)
+
+    def told(**points: float | None) -> list[dict[str, object]]:
+        named = {"ann": ann, "bob": bob, "cyd": cyd, "dan": dan}
+        return [{"player": named[name], "points": own} for name, own in points.items()]
+
+    cup = knockout.start((ann, bob, cyd, dan), 2, 2)
+    cup = knockout.add(cup, {"ranking": [[ann], [bob]], "kicked": [], "players": told(ann=30, bob=10)})
+    cup = knockout.add(cup, {"ranking": [[cyd]], "kicked": [dan], "players": told(cyd=12, dan=None)})
+    assert dict(knockout.points(cup)) == {ann: 30, bob: 10, cyd: 12}
+
+    cup = knockout.add(cup, {"ranking": [[ann], [cyd]], "kicked": [], "players": told(ann=41, cyd=7)})
+    assert dict(knockout.points(cup)) == {ann: 41, bob: 10, cyd: 7}
+    assert dict(knockout.points(knockout.kick(cup, bob))) == {ann: 41, cyd: 7}

@@ -79,3 +79,16 @@ def test_where_the_protocol_wants_no_answer_nobody_can_tell(
     facts = run(capsys, *words("play", "trains", call, tmp_path), "--no-journal", "--json", "-q")
 
     assert facts["result"][1] == []
+
+
+def test_a_result_says_how_many_points_each_has(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("play", "trains", "--player", "ann=cheat", "--player", "bob=hold-10", "--player", "cyd=buy-now")
+    assert main([*words, "--seed", "3", "-q", "--no-journal"]) == 0
+
+    [line] = [
+        line for line in capsys.readouterr().out.splitlines() if line.startswith("points in each one's last game")
+    ]
+
+    first, second = line.partition(": ")[2].split(", ")
+    assert {first.split()[0], second.split()[0]} == {"bob", "cyd"}  # ann was kicked
+    assert int(first.split()[1]) >= int(second.split()[1])
