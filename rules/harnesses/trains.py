@@ -6,7 +6,7 @@
     xref        a map, players, cards: the ranking of one game, and who was kicked
     xmanager    the same, and every player brings the map along: the winners of a tournament, and who was kicked
     xserver     the same again: the course held it over TCP
-    xbonus      the same and a call: each player is there a second time, named r..., and breaks off in that call
+    xbonus      the same and a call: each player is there a second time, named r..., and misbehaves in that call
 
 Players are pairs ``[name, strategy]``, in turn order; the strategies are ``STRATEGIES``. Nothing is left to chance:
 cards come in the order given, destinations are offered in theirs. Where the map has too few destinations for the
@@ -15,6 +15,7 @@ players the answer is a text that says so. Names in a group are sorted.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -28,6 +29,7 @@ Harness = Callable[[Sequence[object]], Iterable[object]]
 
 NOT_ENOUGH = "error: not enough destinations"
 CALLS = ("start", "setup", "pick", "play", "more", "win", "end")
+SAME_CALL = {"action": "play", "game-map": "start"}  # as the course called them for xbonus
 STRATEGIES = {"Hold-10": "hold-10", "Buy-Now": "buy-now", "Cheat": "cheat"} | {
     f"player-bad-{call}": f"bad-{call}" for call in CALLS
 }
@@ -117,7 +119,9 @@ def xmanager(values: Sequence[object]) -> Iterator[object]:
 
 
 def xbonus(values: Sequence[object]) -> Iterator[object]:
-    """Answer like `xmanager` when each player has a double that breaks off in a call: ``rm-ill-formed-CALL``, last.
+    """Answer like `xmanager` when each player has a double that misbehaves in a call: ``rm-MISDEED-CALL``, last.
+
+    The misdeed is ill-formed, non-json or invalid: whichever it is, the double is kicked in that call.
 
     Raises:
         HarnessError: as for `xmanager`, or the fourth value names no call.
@@ -125,10 +129,13 @@ def xbonus(values: Sequence[object]) -> Iterator[object]:
     """
     *three, call = _values(values, "a map, players, cards and a call", 4)
     submitted, entrants, cards = _tournament(three, PLAYERS_MAX)
-    name = call.removeprefix("rm-ill-formed-") if isinstance(call, str) else ""
-    name = "play" if name == "action" else name
+    found = re.fullmatch(r"rm-(?:ill-formed|non-json|invalid)-(.+)", call) if isinstance(call, str) else None
+    name = SAME_CALL.get(found[1], found[1]) if found else ""
     if name not in CALLS:
-        raise HarnessError(f"the fourth value is rm-ill-formed- and one of {', '.join(CALLS)}, or action for play")
+        raise HarnessError(
+            f"the fourth value is rm-ill-formed-, rm-non-json- or rm-invalid- and one of {', '.join(CALLS)}, "
+            "or action for play, game-map for start"
+        )
     doubles = [Entrant(f"r{player.name}", f"bad-{name}") for player in entrants]
     for double in doubles:
         double.strategy.plays_before = 0
