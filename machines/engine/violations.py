@@ -89,8 +89,9 @@ def note(
 def late(session: Interpreter, frame: CallFrame, seat: PeerState | None, deadline: float) -> None:
     """Tell of a peer whose message, or of the own player whose answer, has not come in time."""
     if seat is None:
-        if frame.question is not None:
-            note(session, None, "late", frame, came=b"", deadline=deadline)
+        asking = _asking(frame)
+        if asking is not None:
+            note(session, None, "late", asking, came=b"", deadline=deadline)
         return
     waiting = seat.framer.waiting
     if waiting:
@@ -98,6 +99,14 @@ def late(session: Interpreter, frame: CallFrame, seat: PeerState | None, deadlin
         note(session, seat, "half a message", frame, why=why, came=b"", deadline=deadline)
     else:
         note(session, seat, "late", frame, why="nothing had come", came=b"", deadline=deadline)
+
+
+def _asking(frame: CallFrame) -> CallFrame | None:
+    """Return who has an open question, of a frame whose limit is over and those that it has called; None if nobody."""
+    at: CallFrame | None = frame
+    while at is not None and at.question is None:
+        at = at.child
+    return at
 
 
 def unreadable(error: FrameError) -> str:

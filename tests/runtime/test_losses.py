@@ -273,3 +273,35 @@ def test_the_conditions_of_a_refused_message_are_compiled_once(tmp_path: Path, m
 
     assert [violation.rule for violation in found] == ["count > 0", "count < 5"] * 2
     assert len(compiled) == 2, "one for each of the two conditions"
+
+
+CALLED = """\
+protocol: pot
+connects: {guest: bank}
+settings: {think: 1 s}
+messages: {guest: {TAKE: take}, bank: {POT: pot}}
+roles:
+  bank:
+    main(guest):
+      asked: {send: POT, await: guest, within: 5 s, receive: {TAKE: {return: null}}, fault: {return: null}}
+  guest:
+    main:
+      waiting: {within: 5 s, receive: {POT: turning}, fault: {return: null}}
+      turning: {run: turn(), within: think, then: done, fault: {return: null}}
+      done: {return: null}
+    turn():
+      deciding: {ask: take, receive: {TAKE: {send: TAKE, return: null}}}
+"""
+
+
+def test_a_player_is_late_too_where_the_limit_is_that_of_a_call_in_which_it_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "pot.yaml").write_text(CALLED, encoding="utf-8")
+    session = Session(Program(load(str(tmp_path / "pot.yaml")), "guest", {}))
+    session.start(0.0)
+    session.receive(0, b'"pot"\n', 0.5)
+
+    (found,) = [effect for effect in session.tick(2.0) if isinstance(effect, Violation)]
+
+    assert (found.peer, found.kind, found.asked, found.awaited) == (None, "late", "take", ("TAKE",))
+    assert (found.seconds, found.limit) == (1.5, 1.0)
+    assert found.state == "main.turn[0] in deciding"

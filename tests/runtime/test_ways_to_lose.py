@@ -1,0 +1,114 @@
+"""Whoever loses, of whatever game and in whatever way, is told why: in the text, in JSON and in the journal alike.
+
+``--rewrite`` writes the table of ``docs/players.md`` anew, from what is told in Tsuro.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from machines.loader import load, rules_modules
+from runtime.commands.match_setup import cast
+from runtime.commands.results import game_facts, game_lines
+from runtime.journal import FORMAT, Head, open_journal
+from runtime.journal_reading import read_journal
+from runtime.losses import EVIDENCE_SHOWN
+from runtime.sessions.game_result import GameResult, Participant
+from runtime.sessions.match import play
+from tests.parts import by_default
+from tests.runtime.ways_to_lose import CULPRIT, GAMES, WAYS, Way, player_maker, way_in
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "players.md"
+TABLE = re.compile(r"(<!-- ways to lose -->\n\n)(.*?)(\n\n<!-- end -->)", re.DOTALL)
+REASON_CHARACTERS = 110
+USUAL = [("sticks", name) for name in WAYS] + [(game, name) for game in GAMES for name in ("illegal", "half a message")]
+
+
+def lost(game: str, way: Way, folder: Path) -> tuple[list[str], dict[str, Any], list[dict[str, Any]]]:
+    """Play a game in which ann loses; return its lines, its JSON, and the violations in its journal."""
+    spec = load(game)
+    settings = {name: value for name, value in (way.settings or {}).items() if name in spec.settings}
+    names = [CULPRIT, "bob"]
+    setup = cast(load(game, settings), settings, None, [f"{name}=example" for name in names], None)
+    narrowed = load(game, setup.settings)
+    if way.program[0]:
+        (folder / way.program[0]).write_text(way.program[1], encoding="utf-8")
+    seats = [Participant(name, "example", index) for index, name in enumerate(setup.names)]
+    head = Head(FORMAT, "", narrowed.protocol, game, "", setup.server, 1)
+    path = folder / "run.jsonl"
+    book = open_journal(path, head)
+    make = player_maker(way, folder)
+    roles: dict[str, Any] = {"server": setup.server, "client": setup.client, "seed": 1}
+
+    async def game_over() -> GameResult:
+        return await play(narrowed, rules_modules(narrowed), seats, journal=book, make_player=make, **roles)
+
+    result = anyio.run(game_over)
+    book.close()
+    facts = game_facts(setup.spec, result, 1, EVIDENCE_SHOWN, journal=None, backend="asyncio")
+    out = [effect for line in read_journal(path).lines for effect in line.out]
+    noted = [effect[1] for effect in out if effect[0] == "violation"]
+    return list(game_lines(setup, result, EVIDENCE_SHOWN)), facts, noted
+
+
+@pytest.mark.parametrize(("game", "name"), by_default([(game, name) for game in GAMES for name in WAYS], USUAL))
+def test_text_json_and_journal_say_why_ann_lost(game: str, name: str, tmp_path: Path) -> None:
+    way = way_in(game, name)
+    if way.needs and shutil.which(way.needs) is None:
+        pytest.skip(f"{way.needs} is not installed")
+
+    lines, facts, noted = lost(game, way, tmp_path)
+
+    losses = [loss for loss in facts["losses"] if loss["player"] == CULPRIT]
+    assert losses, lines
+    first = losses[0]
+    assert first["kind"] in way.kinds, losses
+    assert first["why"] or first["rule"] or first["came"] or first["kind"] == "late", "it says why"
+    assert first["state"], "it says where"
+    assert re.fullmatch(r".*\.yaml:\d+", first["place"])
+    assert any(line.startswith(f"{CULPRIT} ({first['role']}): {first['kind']}: ") for line in lines), lines
+    if first["decided_by"] != first["role"]:  # the journal is of the server's session, not of the player's own client
+        assert first["kind"] in [violation["kind"] for violation in noted if violation["name"] in (CULPRIT, "")]
+    others = [loss for loss in facts["losses"] if loss["player"] != CULPRIT and loss["kind"] != "closed"]
+    assert not others, "nobody else is blamed"
+
+
+def test_there_are_twenty_ways_and_all_games() -> None:
+    assert len(WAYS) >= 20
+    assert {"tsuro", "trains", "sticks"} <= set(GAMES)
+
+
+def reason(game: str, name: str, folder: Path) -> str:
+    """Return in a line of the table what is told of a way."""
+    folder.mkdir()
+    _, facts, _ = lost(game, way_in(game, name), folder)
+    first = next(loss for loss in facts["losses"] if loss["player"] == CULPRIT)
+    why = first["why"] or (f"refused by `{first['rule']}`" if first["rule"] else "")
+    why = re.sub(rf"{re.escape(str(folder))}\S*/", "", why)
+    if len(why) > REASON_CHARACTERS:
+        why = f"{why[:REASON_CHARACTERS]}…"
+    by = "its client" if first["decided_by"] == first["role"] else "the server"
+    return f"| {WAYS[name].does} | {first['kind']} | {by} | {why.replace('|', chr(92) + '|')} |"
+
+
+@pytest.mark.whole
+def test_the_table_in_the_document_is_what_is_told(tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    missing = [way.needs for way in WAYS.values() if way.needs and shutil.which(way.needs) is None]
+    if missing:
+        pytest.skip(f"{', '.join(missing)}: not installed")
+    rows = [reason("tsuro", name, tmp_path / str(number)) for number, name in enumerate(WAYS)]
+    table = "\n".join(["| the player ann … | kind | told by | why, in Tsuro |", "|---|---|---|---|", *rows])
+    text = DOCUMENT.read_text(encoding="utf-8")
+
+    now = TABLE.sub(lambda found: f"{found[1]}{table}{found[3]}", text)
+
+    if pytestconfig.option.rewrite:
+        DOCUMENT.write_text(now, encoding="utf-8")
+    else:
+        assert now == text, "if it is meant to be so: --rewrite, and read the diff"
