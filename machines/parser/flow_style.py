@@ -36,6 +36,7 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _TOKEN = re.compile(r"'|[()\[\]{}]|,|:(?=[\s,\[\]{}]|\Z)|(?<=\s)#")
 _TEXT = re.compile(r"'(?:[^'\n]|'')*'")
 _QUOTED = {"'": re.compile(r"'(?:[^']|'')*'"), '"': re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)}
+_ESCAPED = re.compile(r"\\[uU]0*[eE]00")  # in double quotes one of the stand-ins
 _INDENT = re.compile(" *")
 _BLANKS = re.compile(r"[ \t\r]*")
 _SPACE = re.compile(r"\s*(?:#[^\n]*\n\s*)*")
@@ -47,7 +48,7 @@ _CALL = re.compile(r"\w\(")
 
 def masked(text: str) -> str:
     """Return the text, as long as before, with the marks of such expressions replaced; the same text if it has none."""
-    if any(stand_in in text for stand_in in _STAND_INS):
+    if any(stand_in in text for stand_in in _STAND_INS) or _ESCAPED.search(text):
         return text
     masker = _Masker(text)
     masker.read()
@@ -97,25 +98,27 @@ class _Masker:
         while True:
             at = _end_of(_BLANKS, text, at)
             sign = text[at : at + 1]
+            # What goes on in further lines is indented more than its key; alone in its line, no less than that.
+            behind = at - begin - 1 if where == "key" and parent < 0 else parent
             if sign in ("", "\n", "#", "&", "*", "!", "%", "?"):
                 return self._next_line(at), None
             if sign == "-" and text[at + 1 : at + 2] in (" ", "\n", "\r", ""):
                 parent, at = at - begin, at + 1
             elif sign in "|>":
-                return self._past_block(at, parent), None
+                return self._past_block(at, behind), None
             elif sign in "[{'\"":
                 end, more = self._quoted_or_braces(at, where)
                 if not more:
-                    return end, None
+                    return end, behind
                 parent, at, where = (at - begin) if where == "key" else parent, end, "value"
             else:
                 line_end = self._line_end(at)
                 key = _KEY_END.search(text, at, line_end)
                 if key is None:
-                    return self._next_line(at), parent
+                    return self._next_line(at), behind
                 if where == "value":
                     self._texts_with_colons(at, line_end)
-                    return self._next_line(at), parent
+                    return self._next_line(at), behind
                 parent, at, where = at - begin, key.end(), "value"
 
     def _line_end(self, at: int) -> int:

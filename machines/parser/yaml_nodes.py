@@ -193,7 +193,7 @@ class _Composer:
             case yaml.ScalarEvent():
                 self._refuse_extras(event)
                 place = self._place(_begin(event))
-                value = unmasked(event.value) if self.meant is not self.text and not event.style else event.value
+                value = unmasked(event.value) if self.meant is not self.text else event.value
                 if any("\ud800" <= character <= "\udfff" for character in value):
                     self.problems.add(place, "A100", "half a character (a lone surrogate) in a text")
                     value = value.encode("utf-8", "replace").decode()
@@ -226,6 +226,7 @@ class _Composer:
             key, value = pieces[index], pieces[index + 1]
             index += 2
             if done.braces and value.plain is not None and _OPENING.search(value.plain) and _is_open(value.plain):
+                self.doubtful = True
                 index, value = self._mend_value(pieces, index, key, value)
             if key.node is None or value.node is None:
                 continue

@@ -189,6 +189,22 @@ def test_it_is_read_so_whatever_else_stands_in_the_file(text: str, meant: object
         assert plain(parsed(f"a: {text}\n{rest}")[0]).get("a") == meant  # type: ignore[attr-defined]
 
 
+def test_a_value_in_a_line_of_its_own_hides_no_expression_behind_it() -> None:
+    text = "a:\n  f(x)\n  + 1\nb: {c: f(1, 2)}\nd:\n  - [k: f(a, b)]\n  - 3\n    + 4\n  - {e: g[0]}\n"
+    node, problems = parsed(text)
+
+    assert not problems
+    assert plain(node) == {
+        "a": "f(x) + 1",
+        "b": {"c": "f(1, 2)"},
+        "d": [[{"k": "f(a, b)"}], "3 + 4", {"e": "g[0]"}],
+    }
+    text = "a:\n    |\n  [x] + y\n  'a' + b\nb: {c: f(1, 2)}\nd: \"\\u0041 {f(1, 2)}\"\n"
+    assert plain(parsed(text)[0]) == {"a": "[x] + y\n'a' + b\n", "b": {"c": "f(1, 2)"}, "d": "A {f(1, 2)}"}
+    alone, _ = parsed("d: [k: f(a, b), m: x == 'a, b']\n")
+    assert plain(alone) == {"d": [{"k": "f(a, b)"}, {"m": "x == 'a, b'"}]}
+
+
 def test_places_behind_an_expression_in_braces_are_those_of_the_text() -> None:
     node, _ = parsed("a: {if: x in [1, 2], then: y}\nb: [f(a, b), c]\n")
 
