@@ -36,7 +36,7 @@ class MessageEncoder(NamedTuple):
     pack: Callable[[Any], bytes]
 
 
-class Scope:
+class MachineScope:
     """What a machine's expressions can name, and how each name is read."""
 
     def __init__(
@@ -170,7 +170,7 @@ def limit_of(value: Any) -> int | Rate:
     raise TypeError(f"{shown(value)} is not a limit: a number, or a rate like 10 per 1 s")
 
 
-def compile_bindings(bindings: tuple[Binding, ...], scope: Scope) -> Action:
+def compile_bindings(bindings: tuple[Binding, ...], scope: MachineScope) -> Action:
     """Return the closure that binds names; all right sides see the old values."""
     if any(binding.target in scope.live or binding.target in scope.around for binding in bindings):
         return _compile_live(bindings, scope)
@@ -196,7 +196,7 @@ def compile_bindings(bindings: tuple[Binding, ...], scope: Scope) -> Action:
     return bind
 
 
-def _compile_live(bindings: tuple[Binding, ...], scope: Scope) -> Action:
+def _compile_live(bindings: tuple[Binding, ...], scope: MachineScope) -> Action:
     """Return the closure that binds names of which some are live; what it writes around it can be taken back."""
     own = [binding for binding in bindings if binding.target not in scope.live and binding.target not in scope.around]
     bind_own = compile_bindings(tuple(own), scope) if own else None
@@ -216,7 +216,7 @@ def _compile_live(bindings: tuple[Binding, ...], scope: Scope) -> Action:
     return bind
 
 
-def compile_start(start: Start, scope: Scope) -> Action:
+def compile_start(start: Start, scope: MachineScope) -> Action:
     """Return the closure that starts a machine."""
     name = start.machine.path
     arguments = start.machine.arguments or ()
@@ -229,7 +229,9 @@ def compile_start(start: Start, scope: Scope) -> Action:
     return begin
 
 
-def compile_send(send: Send, scope: Scope, writers: Mapping[str, MessageEncoder], at_hand: Value | None) -> Action:
+def compile_send(
+    send: Send, scope: MachineScope, writers: Mapping[str, MessageEncoder], at_hand: Value | None
+) -> Action:
     """Return the closure that sends. ``at_hand`` gives the peer that a bare ``send`` goes to."""
     if send.receivers is not None:
         receivers = scope.value(send.receivers)
@@ -241,7 +243,7 @@ def compile_send(send: Send, scope: Scope, writers: Mapping[str, MessageEncoder]
     return actions[0] if len(actions) == 1 else in_order(actions)
 
 
-def _compile_message(call: Call, scope: Scope, writer: MessageEncoder, receivers: Value) -> Action:
+def _compile_message(call: Call, scope: MachineScope, writer: MessageEncoder, receivers: Value) -> Action:
     fields, build, pack = writer
     arguments = call.arguments
     if arguments is None:
@@ -271,7 +273,7 @@ def _compile_message(call: Call, scope: Scope, writer: MessageEncoder, receivers
     return send
 
 
-def compile_drop(drop: Drop, scope: Scope) -> Action:
+def compile_drop(drop: Drop, scope: MachineScope) -> Action:
     """Return the closure that closes peers."""
     value = scope.value(drop.peers)
 
@@ -285,7 +287,7 @@ def compile_drop(drop: Drop, scope: Scope) -> Action:
 
 
 def compile_steps(
-    steps: tuple[Step, ...], scope: Scope, writers: Mapping[str, MessageEncoder], at_hand: Value | None
+    steps: tuple[Step, ...], scope: MachineScope, writers: Mapping[str, MessageEncoder], at_hand: Value | None
 ) -> Action | None:
     """Return one closure for steps in order, or None where there are none."""
     actions: list[Action] = []

@@ -23,8 +23,8 @@ from machines.analysis.scopes import frame_names
 from machines.analysis.traversal import all_branches
 from machines.engine.actions import (
     Action,
+    MachineScope,
     MessageEncoder,
-    Scope,
     Slots,
     Value,
     compile_bindings,
@@ -346,7 +346,7 @@ class _Builder:
         self.table = table
         self.program = program
         around = program.live_around[machine.name] - table.slot_of.keys()
-        self.scope = Scope(program.spec, program.role.name, table.slot_of, program.rules, table.live, around)
+        self.scope = MachineScope(program.spec, program.role.name, table.slot_of, program.rules, table.live, around)
         self.rows: list[tuple[str, str, str | None, Guard | None, Action]] = []
         self.hidden = 0
 
@@ -614,7 +614,7 @@ def _asking(action: Action | None, code: int) -> Action:
     return act
 
 
-def _returning(action: Action | None, scope: Scope, returned: Return) -> Action:
+def _returning(action: Action | None, scope: MachineScope, returned: Return) -> Action:
     value = scope.value(returned.value)
     outcome = scope.value(returned.outcome) if returned.outcome is not None else None
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from machines.effects import Violation
 from machines.engine import keeping
-from machines.engine.actions import Scope, Slots
+from machines.engine.actions import MachineScope, Slots
 from machines.expressions.compiler import Evaluator, compile  # noqa: A004 (as in re.compile)
 from machines.expressions.unparse import show
 from machines.messages.shapes import shown
@@ -204,7 +204,7 @@ class Condition:
 
     __slots__ = ("_arguments", "_explain", "_run", "text")
 
-    def __init__(self, part: Expression, scope: Scope) -> None:
+    def __init__(self, part: Expression, scope: MachineScope) -> None:
         self.text = show(part)
         self._run: Evaluator | None = None
         self._explain: Any = None  # the function that the rules module has for this rule in ``WHY_NOT``
@@ -248,7 +248,7 @@ def _conditions(session: Interpreter, frame: CallFrame, everywhere: bool, messag
     if not isinstance(choice, Choice):
         return ()
     around = program.live_around[machine.name] - frame.table.slot_of.keys()
-    scope = Scope(program.spec, program.role.name, frame.table.slot_of, program.rules, frame.table.live, around)
+    scope = MachineScope(program.spec, program.role.name, frame.table.slot_of, program.rules, frame.table.live, around)
     return tuple(
         (
             tuple(Condition(part, scope) for part in _joined(branch.guard)) if branch.guard is not None else (),

@@ -135,7 +135,7 @@ def automaton(regex: str) -> Automaton:
     """
     if len(regex) > LENGTH_MAX:
         raise PatternError(f"it is longer than {LENGTH_MAX} characters", LENGTH_MAX)
-    parser = _Parser(regex)
+    parser = _PatternParser(regex)
     piece = parser.choice(0)
     if parser.at < len(regex):
         raise PatternError("a ')' too many", parser.at)
@@ -145,7 +145,7 @@ def automaton(regex: str) -> Automaton:
         raise PatternError("it is too large: fewer or smaller counts", 0) from None
 
 
-class _Parser:
+class _PatternParser:
     def __init__(self, regex: str) -> None:
         self.regex = regex
         self.at = 0

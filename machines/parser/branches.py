@@ -40,7 +40,7 @@ OUTCOME_KEYS = ("ranking", "faults", "points")
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class BranchScope:
     """Where a branch stands: its role, its machine and the machine's states; ``event`` says what it answers.
 
     ``stays``: ``stay`` and ``again`` make sense, because something waits. ``stays_unsaid``: a branch that does not
@@ -59,7 +59,7 @@ class Scope:
     ends: bool = False
 
 
-def read_choice(reading: ParseContext, node: Node, scope: Scope) -> Choice:
+def read_choice(reading: ParseContext, node: Node, scope: BranchScope) -> Choice:
     """Return the branches that a node says: a word, one mapping, or a list of them."""
     nodes = node.items if isinstance(node, ListNode) else (node,)
     if not nodes:
@@ -75,7 +75,7 @@ def read_choice(reading: ParseContext, node: Node, scope: Scope) -> Choice:
     return Choice(branches, node.place)
 
 
-def _branch(reading: ParseContext, node: Node, scope: Scope) -> Branch:
+def _branch(reading: ParseContext, node: Node, scope: BranchScope) -> Branch:
     if isinstance(node, ScalarNode):
         return Branch(None, None, (), _word(reading, node, scope), node.place)
     if isinstance(node, ListNode):
@@ -92,7 +92,7 @@ def _branch(reading: ParseContext, node: Node, scope: Scope) -> Branch:
     )
 
 
-def _next(reading: ParseContext, node: MapNode, scope: Scope, keys: dict[str, Place]) -> Next:
+def _next(reading: ParseContext, node: MapNode, scope: BranchScope, keys: dict[str, Place]) -> Next:
     then, value = node.get("then"), node.get("return")
     if then is not None and value is not None:
         reading.fault(value.place, "A121", "'then' and 'return' exclude one another", "either go on or end the machine")
@@ -125,7 +125,7 @@ def read_outcome(reading: ParseContext, node: MapNode) -> Mapped | None:
     return Mapped(tuple(items), written.place)
 
 
-def _word(reading: ParseContext, node: ScalarNode, scope: Scope) -> Next:
+def _word(reading: ParseContext, node: ScalarNode, scope: BranchScope) -> Next:
     word = node.text.strip()
     if is_empty(node) or not word:
         reading.fault(node.place, "A113", f"{scope.event} does not say what is next", "write a state's name")
@@ -176,7 +176,7 @@ def read_limit(reading: ParseContext, node: Node) -> Expression:
 # -- steps -----------------------------------------------------------------------------------------------------------
 
 
-def read_steps(reading: ParseContext, node: MapNode, scope: Scope) -> tuple[Step, ...]:
+def read_steps(reading: ParseContext, node: MapNode, scope: BranchScope) -> tuple[Step, ...]:
     """Return what a state or branch does, in order: ``let start send drop``, or the list under ``do``."""
     found: list[Step] = []
     do = node.get("do")
@@ -198,7 +198,7 @@ def read_steps(reading: ParseContext, node: MapNode, scope: Scope) -> tuple[Step
     return tuple(found)
 
 
-def _step(reading: ParseContext, name: str, node: Node, scope: Scope) -> tuple[Step, ...]:
+def _step(reading: ParseContext, name: str, node: Node, scope: BranchScope) -> tuple[Step, ...]:
     match name:
         case "let":
             pairs = reading.mapping(node, "'let'", "like let: {count: count + 1}").pairs
@@ -215,7 +215,7 @@ def _step(reading: ParseContext, name: str, node: Node, scope: Scope) -> tuple[S
             return ()  # told as an unknown key
 
 
-def read_binding(reading: ParseContext, key: ScalarNode, value: Node, scope: Scope) -> Binding:
+def read_binding(reading: ParseContext, key: ScalarNode, value: Node, scope: BranchScope) -> Binding:
     """Return what one pair under ``let``, ``as`` or ``live`` binds."""
     target, dot, field = key.text.partition(".")
     if dot:
@@ -229,7 +229,7 @@ def read_binding(reading: ParseContext, key: ScalarNode, value: Node, scope: Sco
     return Binding(target, field if dot else None, reading.value(value, f"the value of {target!r}"), key.place)
 
 
-def read_bindings(reading: ParseContext, node: Node, scope: Scope) -> tuple[Binding, ...]:
+def read_bindings(reading: ParseContext, node: Node, scope: BranchScope) -> tuple[Binding, ...]:
     """Return what ``as`` binds of a call's result: a name for all of it, or a mapping of expressions over it."""
     if isinstance(node, MapNode):
         return tuple(read_binding(reading, key, value, scope) for key, value in node.pairs)
@@ -250,7 +250,7 @@ def read_name(reading: ParseContext, node: Node, what: str) -> str:
 # -- sends and calls -------------------------------------------------------------------------------------------------
 
 
-def _sends(reading: ParseContext, node: Node, scope: Scope) -> tuple[Send, ...]:
+def _sends(reading: ParseContext, node: Node, scope: BranchScope) -> tuple[Send, ...]:
     if not isinstance(node, MapNode):
         return (Send(None, _messages(reading, node, scope), node.place),)
     return tuple(
@@ -259,7 +259,7 @@ def _sends(reading: ParseContext, node: Node, scope: Scope) -> tuple[Send, ...]:
     )
 
 
-def _messages(reading: ParseContext, node: Node, scope: Scope) -> tuple[Call, ...]:
+def _messages(reading: ParseContext, node: Node, scope: BranchScope) -> tuple[Call, ...]:
     nodes = node.items if isinstance(node, ListNode) else (node,)
     if not nodes:
         reading.fault(node.place, "A113", "'send' has no message")
@@ -267,7 +267,7 @@ def _messages(reading: ParseContext, node: Node, scope: Scope) -> tuple[Call, ..
     return tuple(call for call in calls if call is not None)
 
 
-def _message(reading: ParseContext, node: Node, scope: Scope) -> Call | None:
+def _message(reading: ParseContext, node: Node, scope: BranchScope) -> Call | None:
     call = reading.call(node, "a message to send", "JOIN or JOIN(my.name)")
     if call is None:
         return None
@@ -286,7 +286,7 @@ def _message(reading: ParseContext, node: Node, scope: Scope) -> Call | None:
 
 
 def read_machine_call(
-    reading: ParseContext, node: Node, scope: Scope, key: str, folded: Name | None = None
+    reading: ParseContext, node: Node, scope: BranchScope, key: str, folded: Name | None = None
 ) -> Call | None:
     """Return the machine's call under ``run`` or ``accept``: the machine exists and is given all it takes.
 

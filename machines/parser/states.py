@@ -34,7 +34,7 @@ from machines.model import (
 from machines.parser.branches import (
     STAYING,
     STEPS,
-    Scope,
+    BranchScope,
     read_binding,
     read_bindings,
     read_choice,
@@ -145,7 +145,7 @@ def _machine(
     reading: ParseContext, role: str, name: str, key: ScalarNode, node: Node, outline: MachineOutline
 ) -> Machine:
     body = reading.mapping(node, f"the machine {name!r}", "its states by name")
-    scope = Scope(role, name, outline.states, "")
+    scope = BranchScope(role, name, outline.states, "")
     always: Always | None = None
     states: dict[str, State] = {}
     live: tuple[Binding, ...] = ()
@@ -166,7 +166,7 @@ def _machine(
     return Machine(name, role, outline.parameters or (), always, states, early, key.place, live, doc)
 
 
-def _always(reading: ParseContext, node: Node, scope: Scope) -> Always:
+def _always(reading: ParseContext, node: Node, scope: BranchScope) -> Always:
     body = reading.mapping(node, "'always'", "like always: {closed: out}")
     reading.known_keys(body, ALWAYS_KEYS, "'always'")
     awaits, within = body.get("await"), body.get("within")
@@ -181,7 +181,7 @@ def _always(reading: ParseContext, node: Node, scope: Scope) -> Always:
 # -- states ----------------------------------------------------------------------------------------------------------
 
 
-def read_state(reading: ParseContext, key: ScalarNode, node: Node, scope: Scope) -> State:
+def read_state(reading: ParseContext, key: ScalarNode, node: Node, scope: BranchScope) -> State:
     """Return a state. A list is a plain choice: a state that does nothing but go on."""
     name = key.text
     scope = replace(scope, event=f"the state {name!r}")
@@ -272,7 +272,7 @@ def _each(reading: ParseContext, node: MapNode) -> Each | None:
     )
 
 
-def _then(reading: ParseContext, node: MapNode, scope: Scope) -> Choice | None:
+def _then(reading: ParseContext, node: MapNode, scope: BranchScope) -> Choice | None:
     then, value = node.get("then"), node.get("return")
     outcome = read_outcome(reading, node)
     if value is not None:
@@ -371,10 +371,10 @@ def _check_exit(reading: ParseContext, key: ScalarNode, keys: dict[str, Place]) 
 # -- answers ---------------------------------------------------------------------------------------------------------
 
 
-def _answers(reading: ParseContext, node: MapNode, scope: Scope, *, asks: bool, accepts: bool) -> Handlers:
+def _answers(reading: ParseContext, node: MapNode, scope: BranchScope, *, asks: bool, accepts: bool) -> Handlers:
     scope = replace(scope, stays=True)
 
-    def choice(word: str, within: Scope = scope) -> Choice | None:
+    def choice(word: str, within: BranchScope = scope) -> Choice | None:
         written = node.get(word)
         return read_choice(reading, written, replace(within, event=f"'{word}'")) if written is not None else None
 
@@ -401,7 +401,7 @@ def _answers(reading: ParseContext, node: MapNode, scope: Scope, *, asks: bool, 
     )
 
 
-def _receive(reading: ParseContext, node: MapNode, scope: Scope, *, asks: bool) -> dict[str, Choice]:
+def _receive(reading: ParseContext, node: MapNode, scope: BranchScope, *, asks: bool) -> dict[str, Choice]:
     written = node.get("receive")
     if written is None:
         return {}
@@ -426,7 +426,7 @@ def _receive(reading: ParseContext, node: MapNode, scope: Scope, *, asks: bool) 
     return found
 
 
-def _moments(reading: ParseContext, node: MapNode, scope: Scope, word: str) -> tuple[Timer, ...]:
+def _moments(reading: ParseContext, node: MapNode, scope: BranchScope, word: str) -> tuple[Timer, ...]:
     written = node.get(word)
     if written is None:
         return ()

@@ -116,7 +116,7 @@ class _Piece:
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenCollection:
     """A collection whose end has not come yet; a mapping's pieces are key, value, key, value."""
 
     mapping: bool
@@ -135,7 +135,7 @@ class _Composer:
         self.file = file
         self.loader = loader
         self.problems = problems
-        self.stack: list[_Open] = []
+        self.stack: list[_OpenCollection] = []
         self.reread = 0  # letters looked at a second time, for the end of a cut call
         self.root: _Piece | None = None
         self.doubtful = False  # an empty value or half a call in braces: YAML may have cut an expression there
@@ -205,7 +205,7 @@ class _Composer:
                 self._refuse_extras(event)
                 mapping = isinstance(event, yaml.MappingStartEvent)
                 start = _begin(event)
-                self.stack.append(_Open(mapping, bool(event.flow_style), self._place(start), start.index))
+                self.stack.append(_OpenCollection(mapping, bool(event.flow_style), self._place(start), start.index))
             case yaml.CollectionEndEvent():
                 done = self.stack.pop()
                 self._add(_Piece(self._map(done) if done.mapping else self._list(done), done.start, _end(event).index))
@@ -218,7 +218,7 @@ class _Composer:
         else:
             self.root = piece
 
-    def _map(self, done: _Open) -> MapNode:
+    def _map(self, done: _OpenCollection) -> MapNode:
         pieces = done.pieces
         pairs: dict[str, tuple[ScalarNode, Node]] = {}
         index = 0
@@ -242,7 +242,7 @@ class _Composer:
                 pairs[key.node.text] = (key.node, value.node)
         return MapNode(tuple(pairs.values()), done.place)
 
-    def _list(self, done: _Open) -> ListNode:
+    def _list(self, done: _OpenCollection) -> ListNode:
         self.doubtful |= done.braces and any(
             piece.plain is not None and opens_call(piece.plain) for piece in done.pieces
         )

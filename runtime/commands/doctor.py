@@ -28,7 +28,7 @@ EXTRA = ("trio", "uvloop")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Diagnosis:
     """One thing looked at: is it well, what was found, and what to do if it is not."""
 
     what: str
@@ -52,9 +52,9 @@ def doctor(*, json: Annotated[bool, Parameter(help="Write one JSON object to sta
     return OK if well else FAILED
 
 
-def examine() -> Iterator[Finding]:
+def examine() -> Iterator[Diagnosis]:
     """Look at everything, one thing after another; nothing raises."""
-    looks: tuple[Callable[[], Iterator[Finding]], ...] = (
+    looks: tuple[Callable[[], Iterator[Diagnosis]], ...] = (
         _python,
         _own_packages,
         _packages,
@@ -67,44 +67,47 @@ def examine() -> Iterator[Finding]:
         yield from look()
 
 
-def _python() -> Iterator[Finding]:
+def _python() -> Iterator[Diagnosis]:
     found = f"{platform.python_implementation()} {platform.python_version()} on {platform.system()}"
-    yield Finding("python", sys.version_info >= PYTHON_MIN, found, "Accord needs Python 3.11 or later")
+    yield Diagnosis("python", sys.version_info >= PYTHON_MIN, found, "Accord needs Python 3.11 or later")
 
 
-def _own_packages() -> Iterator[Finding]:
+def _own_packages() -> Iterator[Diagnosis]:
     faults = foreign_packages()
-    yield Finding("accord", not faults, "; ".join(faults) or f"{', '.join(OURS)} are its own")
+    yield Diagnosis("accord", not faults, "; ".join(faults) or f"{', '.join(OURS)} are its own")
 
 
-def _packages() -> Iterator[Finding]:
+def _packages() -> Iterator[Diagnosis]:
     for name in NEEDED:
         try:
-            yield Finding(name, True, version(name))
+            yield Diagnosis(name, True, version(name))
         except PackageNotFoundError:
-            yield Finding(name, False, "missing", f"pip install {name}")
+            yield Diagnosis(name, False, "missing", f"pip install {name}")
     for name in EXTRA:
         try:
-            yield Finding(name, True, f"{version(name)} (optional)")
+            yield Diagnosis(name, True, f"{version(name)} (optional)")
         except PackageNotFoundError:
-            yield Finding(name, True, f"not installed (optional: pip install 'accord[{name}]')")
+            yield Diagnosis(name, True, f"not installed (optional: pip install 'accord[{name}]')")
 
 
-def _graphviz() -> Iterator[Finding]:
+def _graphviz() -> Iterator[Diagnosis]:
     try:
         from diagrams.rendering.render import PictureError, render
     except ImportError as error:
-        yield Finding("pictures", False, str(error), "see above")
+        yield Diagnosis("pictures", False, str(error), "see above")
         return
     try:
         picture = render("digraph { a -> b }", "svg")
     except PictureError as error:
-        yield Finding("pictures", False, str(error), "install pygraphviz 2.0 or later again: its wheel brings Graphviz")
+        yield Diagnosis(
+            "pictures", False, str(error), "install pygraphviz 2.0 or later again: its wheel brings Graphviz"
+        )
         return
-    yield Finding("pictures", b"<svg" in picture, "Graphviz draws" if b"<svg" in picture else "Graphviz drew no SVG")
+    drawn = b"<svg" in picture
+    yield Diagnosis("pictures", drawn, "Graphviz draws" if drawn else "Graphviz drew no SVG")
 
 
-def _open_files() -> Iterator[Finding]:
+def _open_files() -> Iterator[Diagnosis]:
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -112,32 +115,32 @@ def _open_files() -> Iterator[Finding]:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     shown = "no limit" if soft == resource.RLIM_INFINITY else f"{soft} (up to {hard})"
     enough = soft == resource.RLIM_INFINITY or soft >= FILES_MIN
-    yield Finding("open files", enough, shown, f"ulimit -n {FILES_MIN}, or fewer connections at once")
+    yield Diagnosis("open files", enough, shown, f"ulimit -n {FILES_MIN}, or fewer connections at once")
 
 
-def _encoding() -> Iterator[Finding]:
+def _encoding() -> Iterator[Diagnosis]:
     found = f"locale {locale.getpreferredencoding(False)}, output {sys.stdout.encoding}"
     # What is written goes through standard output; files are read and written as UTF-8 whatever the locale.
     well = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    yield Finding("encoding", well, found, "set PYTHONUTF8=1, or LANG to a UTF-8 locale")
+    yield Diagnosis("encoding", well, found, "set PYTHONUTF8=1, or LANG to a UTF-8 locale")
 
 
-def _journals() -> Iterator[Finding]:
+def _journals() -> Iterator[Diagnosis]:
     try:
         from runtime.journal import default_folder
     except ImportError as error:
-        yield Finding("journals", False, str(error), "see above")
+        yield Diagnosis("journals", False, str(error), "see above")
         return
     try:
         folder = default_folder()
     except RuntimeError as error:
-        yield Finding("journals", False, str(error), "give --journal PATH, or set XDG_STATE_HOME")
+        yield Diagnosis("journals", False, str(error), "give --journal PATH, or set XDG_STATE_HOME")
         return
     if not folder.exists():
         above = next(parent for parent in folder.parents if parent.exists())
         writable = os.access(above, os.W_OK)
-        yield Finding("journals", writable, f"{folder} (none yet)", "give --journal PATH, or set XDG_STATE_HOME")
+        yield Diagnosis("journals", writable, f"{folder} (none yet)", "give --journal PATH, or set XDG_STATE_HOME")
         return
     sizes = [path.stat().st_size for path in folder.glob("*.jsonl")]
     found = f"{folder}: {len(sizes)} of {sum(sizes) / 1e6:.1f} MB together"
-    yield Finding("journals", os.access(folder, os.W_OK), found, "give --journal PATH, or set XDG_STATE_HOME")
+    yield Diagnosis("journals", os.access(folder, os.W_OK), found, "give --journal PATH, or set XDG_STATE_HOME")

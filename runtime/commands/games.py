@@ -18,7 +18,7 @@ from runtime.commands.reports import Report, ReportedProblem
 from runtime.simulation import SEEDS_MAX
 
 if TYPE_CHECKING:  # a check without games need not wait for all that these import
-    from runtime.simulation.snapshots import Change, Games
+    from runtime.simulation.snapshots import GameChange, Games
 
 CHANGES_MAX = 20  # games that go another way, of one spec, that are told; nobody reads more of what has one cause
 LONGER_MAX = 1_000  # then a game may take hours
@@ -178,7 +178,7 @@ def _accepted(spec: Spec, told: list[ReportedProblem]) -> tuple[list[ReportedPro
     ], accepted
 
 
-def _changed(spec: Spec, change: Change) -> ReportedProblem:
+def _changed(spec: Spec, change: GameChange) -> ReportedProblem:
     text = f"{change.told}, {'the first ' if change.count else ''}when {change.scene} (seed {change.seed})"
     problem = Problem(_place(spec, change), "A604", text, "if that was meant: --record", count=change.count or 1)
     before = [f"{change.actor}: {line}" for line in change.before]
@@ -190,6 +190,6 @@ def _changed(spec: Spec, change: Change) -> ReportedProblem:
     return ReportedProblem(problem, messages=tuple(lines) if change.actor else ())
 
 
-def _place(spec: Spec, change: Change) -> Place:
+def _place(spec: Spec, change: GameChange) -> Place:
     message = spec.messages.get(change.message)
     return message.place if message is not None else spec.place

@@ -36,14 +36,14 @@ from runtime.network.transport import (
 log = logging.getLogger("accord.network")
 
 
-class _Shared(threading.local):
+class _ReadBuffer(threading.local):
     """The buffer of a thread. A loop fills it and has it emptied before it reads from the next connection."""
 
     def __init__(self) -> None:
         self.view = memoryview(bytearray(READ_BYTES))
 
 
-_shared = _Shared()
+_shared = _ReadBuffer()
 
 
 class _Turns:

@@ -71,7 +71,7 @@ class _Back(Exception):  # noqa: N818 - no fault: the person took a choice back 
 
 
 @dataclass
-class Choice:
+class Command:
     """One choice done: its line, and what was said in place of rules that are not there."""
 
     line: str
@@ -98,7 +98,7 @@ class Repl:
         save: Callable[[str, str | None, Repl], str] | None = None,
     ) -> None:
         self.spec = spec
-        self.done: list[Choice] = []
+        self.done: list[Command] = []
         self.number = 0  # of the line that was read last, from 1
         self._lines = iter(lines)
         self._screen = screen
@@ -106,7 +106,7 @@ class Repl:
         self._programs: dict[str, Program] = {}
         self._strict = strict
         self._save = save
-        self._begun = Choice("")  # what was said for rules while the parties that listen began
+        self._begun = Command("")  # what was said for rules while the parties that listen began
         self._now = self._begun  # the choice that is being done
         self._again: list[tuple[str, Any]] = []  # what was said when it was done before
         self._silent = False
@@ -193,7 +193,7 @@ class Repl:
             self._screen.show("input", f"> {line}")
         if len(self.done) >= LINES_MAX:
             raise ChoiceError(f"a run has at most {LINES_MAX} choices")
-        self._do(Choice(line))
+        self._do(Command(line))
 
     def _picked(self, number: str, rest: str) -> str:
         """Return the line of a choice by its number, with values given behind it or asked for."""
@@ -229,7 +229,7 @@ class Repl:
                     raise EndedError from None
                 self._screen.show("wrong", str(error))
 
-    def _do(self, choice: Choice) -> None:
+    def _do(self, choice: Command) -> None:
         """Do a choice, for good or, if it cannot be done, not at all."""
         self._now, self._broken = choice, None
         try:

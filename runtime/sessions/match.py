@@ -74,7 +74,7 @@ class Paced:
         return why_late(self._player)
 
 
-class _Shared:
+class _NumberedJournal:
     """A journal for several listeners of one process: each of their sessions gets a number of its own."""
 
     def __init__(self, journal: JournalWriter, numbers: dict[tuple[int, int], int], listener: int) -> None:
@@ -216,7 +216,7 @@ class _Game:
                     onlooker = observe if role == self.server else None
                     own["observe"] = partial(self._seen_alone, role, index, seats, players, onlooker)
                     if role == self.server:
-                        own["journal"] = _Shared(journal, numbers, index) if journal is not None else None
+                        own["journal"] = _NumberedJournal(journal, numbers, index) if journal is not None else None
                         own["on_ended"] = partial(self._session_ended, index)
                     addresses[role] = await self._listen(tasks, self.programs[role], **own)
             seen = partial(self._seen_alone, self.client, index, seats, players, None)

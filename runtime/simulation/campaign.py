@@ -32,8 +32,8 @@ from runtime.simulation.scenarios import (
 from runtime.simulation.strategies import (
     LONG,
     SHORT,
+    ClientPlayer,
     FuzzingPlayer,
-    Player,
     StrategySet,
     Words,
     farewells,
@@ -175,11 +175,11 @@ class Campaign:
                 player = self._player(scene, role, name, at, seed, words)
                 stage.invite(role, name, at, player, at=at * scene.apart)
 
-    def player(self, scene: GameScenario, role: str, name: str, at: int, seed: int) -> Player:
+    def player(self, scene: GameScenario, role: str, name: str, at: int, seed: int) -> ClientPlayer:
         """Return who decides for a client by itself, outside of the games that are played here."""
         return self._player(scene, role, name, at, seed, self._words.again())
 
-    def _player(self, scene: GameScenario, role: str, name: str, at: int, seed: int, words: Words) -> Player:
+    def _player(self, scene: GameScenario, role: str, name: str, at: int, seed: int, words: Words) -> ClientPlayer:
         kinds: tuple[str, ...] = ()
         if scene.players != "curious" and self.cast.fair:
             kinds = self.cast.for_seat(at, scene.kind if at == min(CULPRIT, scene.clients - 1) else "")
@@ -187,7 +187,7 @@ class Campaign:
         questions = LONG if scene.deed is None else SHORT
         longer = self._longer if scene.deed is None else 1
         curious = FuzzingPlayer(self.spec, own, self.last[role], words, questions, self._shapes, longer)
-        return Player(name, own, self.cast, kinds, curious, ends=self._ends.get(role, True))
+        return ClientPlayer(name, own, self.cast, kinds, curious, ends=self._ends.get(role, True))
 
     def games(self, seeds: int) -> Iterator[tuple[RunLog, list[Failure]]]:
         """Play every scene, ``seeds`` times each; yield the course of each game, and what was wrong with it.

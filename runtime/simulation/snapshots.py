@@ -66,7 +66,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class GameChange:
     """One game that goes another way: who does so first, the message that it sends then, and what it sent before.
 
     ``was`` and ``now`` are empty for nothing. ``actor`` is empty where only an end differs, or where ``count`` games
@@ -248,14 +248,14 @@ def _whole(games: tuple[Game, ...]) -> Iterator[Game]:
 # -- what is new -------------------------------------------------------------------------------------------------------
 
 
-def changes(was: Games, now: Games) -> list[Change]:
+def changes(was: Games, now: Games) -> list[GameChange]:
     """Return every game that goes another way, in the order in which they are played; then who plays more, or no more.
 
     Only games of seeds that both have are compared.
     """
     seeds = min(was.seeds, now.seeds)
     before = {(game.scene, game.seed): game for game in was.games if game.seed < seeds}
-    found: list[Change] = []
+    found: list[GameChange] = []
     more: list[Game] = []
     for game in now.games:
         if game.seed >= seeds:
@@ -269,22 +269,22 @@ def changes(was: Games, now: Games) -> list[Change]:
         if games:
             first = games[0]
             told = text.format(count=f"{len(games)} game{'s' if len(games) > 1 else ''}")
-            found.append(Change(first.scene, first.seed, "", told, "", count=len(games)))
+            found.append(GameChange(first.scene, first.seed, "", told, "", count=len(games)))
     return found
 
 
-def _first(was: Game, now: Game) -> Change:
+def _first(was: Game, now: Game) -> GameChange:
     """Return where a game first goes another way: the earliest message that differs, or else how somebody ended."""
-    best: tuple[float, Change] | None = None
+    best: tuple[float, GameChange] | None = None
     for name in dict.fromkeys((*now.actors, *was.actors)):
         old, new = (game.actors.get(name, Lines(None)) for game in (was, now))
         at = _alike(old.sent, new.sent)
         one, other = (lines.sent[at] if at < len(lines.sent) else "" for lines in (old, new))
         if one or other:
             when = min(_when(line) for line in (one, other) if line)
-            change = Change(now.scene, now.seed, name, one, other, new.sent[max(0, at - 3) : at])
+            change = GameChange(now.scene, now.seed, name, one, other, new.sent[max(0, at - 3) : at])
         elif old.end != new.end:
-            when, change = float("inf"), Change(now.scene, now.seed, "", "", _ends(name, old.end, new.end))
+            when, change = float("inf"), GameChange(now.scene, now.seed, "", "", _ends(name, old.end, new.end))
         else:
             continue
         if best is None or when < best[0]:
@@ -305,7 +305,7 @@ def _ends(name: str, was: str | None, now: str | None) -> str:
     return f"{name} ends {told[0]}, where it ended {told[1]}"
 
 
-def compared(baseline: Mapping[str, Games], now: Games) -> list[Change]:
+def compared(baseline: Mapping[str, Games], now: Games) -> list[GameChange]:
     """Return what goes another way than in a baseline.
 
     Raises:

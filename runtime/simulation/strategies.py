@@ -266,7 +266,7 @@ class StrategySet:
         return tuple(dict.fromkeys([*([first] if first else []), *fair, *self.kinds]))
 
 
-class Player:
+class ClientPlayer:
     """Decides for a client, and for the roles that it has one of its own of.
 
     The strategies of ``kinds`` are asked in turn until one answers; some of them are
