@@ -18,9 +18,9 @@ import msgspec
 from machines.messages.bodies import MessageCodec, compile_message
 from machines.model import Role, Spec
 from machines.problems import near
-from runtime.losses import last_lines, why_late
-from runtime.players.base import Arguments, Player, silent_from
+from runtime.players.base import Arguments, Player
 from runtime.players.companions import companions
+from runtime.players.wrapped import WrappedPlayer
 
 BYTES_MAX: Final = 1 << 20  # of a file: what one message may have if its spec does not say otherwise
 
@@ -29,13 +29,12 @@ class AnswerError(Exception):
     """An answer given beforehand is none: the form, the file, or what it says. The text is one sentence."""
 
 
-class GivenAnswers:
+class GivenAnswers(WrappedPlayer):
     """A player who is asked only what is not answered already."""
 
     def __init__(self, player: Player, answers: Mapping[str, Any]) -> None:
-        self._player = player
+        super().__init__(player)
         self._answers = answers
-        self.silent_from = silent_from(player)
 
     async def decide(
         self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
@@ -43,19 +42,7 @@ class GivenAnswers:
         """See `Player.decide`."""
         if question in self._answers:
             return self._answers[question]
-        return await self._player.decide(question, arguments, messages, seconds)
-
-    def heard(self, message: str, fields: dict[str, Any]) -> None:
-        """See `Player.heard`."""
-        self._player.heard(message, fields)
-
-    def last_lines(self) -> tuple[str, ...]:
-        """See `runtime.losses.last_lines`."""
-        return last_lines(self._player)
-
-    def why_late(self) -> str:
-        """See `runtime.losses.why_late`."""
-        return why_late(self._player)
+        return await super().decide(question, arguments, messages, seconds)
 
 
 def answers_of(given: Sequence[str], spec: Spec, roles: Sequence[str], players: int | None = None) -> dict[str, Any]:

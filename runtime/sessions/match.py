@@ -22,13 +22,14 @@ from anyio.abc import TaskGroup
 from machines.effects import Effect, Ended, Violation
 from machines.engine.session import Program
 from machines.model import Spec
-from runtime.losses import Loss, Losses, errors_of, last_lines, own_loss, why_late
+from runtime.losses import Loss, Losses, errors_of, own_loss
 from runtime.network.transport import NetworkError
-from runtime.players.base import Arguments, Player, silent_from
+from runtime.players.base import Arguments, Player
 from runtime.players.program_start import started
 from runtime.players.registry import PERSONS, open_player
 from runtime.players.scripted import GivenAnswers
 from runtime.players.seeds import derived_seed
+from runtime.players.wrapped import WrappedPlayer
 from runtime.sessions.client import Address, join, run_in_group
 from runtime.sessions.game_result import GameResult, Participant, PlayerResult, explained
 from runtime.sessions.notifying_session import NotifyingSession
@@ -46,32 +47,19 @@ HOST = "127.0.0.1"
 CLIENTS_SECONDS = 5.0  # How long the players may take to end once the game is over.
 
 
-class Paced:
+class Paced(WrappedPlayer):
     """A player who waits before each decision, so that a person can follow the game."""
 
     def __init__(self, player: Player, seconds: float) -> None:
-        self._player = player
+        super().__init__(player)
         self._seconds = seconds
-        self.silent_from = silent_from(player)
 
     async def decide(
         self, question: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None
     ) -> Any:
         """See `Player.decide`; the wait counts against ``seconds``."""
         await anyio.sleep(self._seconds)
-        return await self._player.decide(question, arguments, messages, seconds)
-
-    def heard(self, message: str, fields: dict[str, Any]) -> None:
-        """See `Player.heard`."""
-        self._player.heard(message, fields)
-
-    def last_lines(self) -> tuple[str, ...]:
-        """See `runtime.losses.last_lines`."""
-        return last_lines(self._player)
-
-    def why_late(self) -> str:
-        """See `runtime.losses.why_late`."""
-        return why_late(self._player)
+        return await super().decide(question, arguments, messages, seconds)
 
 
 class _NumberedJournal:

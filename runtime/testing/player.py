@@ -9,10 +9,11 @@ from typing import Any
 
 from machines.values import plain
 from runtime.commands.match_setup import MatchSetup
-from runtime.losses import last_lines, violation_text
+from runtime.losses import violation_text
 from runtime.players.base import Arguments, DecisionError, EndlessAnswer, Player, RawAnswer, Vanish
 from runtime.players.registry import open_player
 from runtime.players.seeds import derived_seed
+from runtime.players.wrapped import WrappedPlayer
 from runtime.sessions.game_result import Participant
 from runtime.sessions.match import play
 from runtime.testing import expect
@@ -87,11 +88,11 @@ async def _decisions(
     return player.decisions
 
 
-class WatchedPlayer:
+class WatchedPlayer(WrappedPlayer):
     """A player, and what it did; ``faults`` are what a player may not do."""
 
     def __init__(self, player: Player) -> None:
-        self._player = player
+        super().__init__(player)
         self.decisions: list[Any] = []
         self.faults: list[str] = []
 
@@ -100,7 +101,7 @@ class WatchedPlayer:
     ) -> Any:
         """See `Player.decide`."""
         try:
-            answer = await self._player.decide(question, arguments, messages, seconds)
+            answer = await super().decide(question, arguments, messages, seconds)
         except DecisionError as error:
             self.faults.append(f"{question}: it has no answer: {error}")
             raise
@@ -122,7 +123,3 @@ class WatchedPlayer:
         told: object = self._player.heard(message, fields)  # type: ignore[func-returns-value]
         if told is not None:
             self.faults.append(f"heard returned {told!r}: it returns None, at once")
-
-    def last_lines(self) -> tuple[str, ...]:
-        """See `runtime.losses.last_lines`."""
-        return last_lines(self._player)
