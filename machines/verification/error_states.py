@@ -19,6 +19,7 @@ _HINTS = {
     "A502": "after that timeout, drop the peer, or list what may still come (early: ignore throws it away)",
     "A503": "give the two messages different shapes, or expect only one of them there",
     "A505": "send the last message to everybody, or let the client answer 'closed'",
+    "A509": "let the question carry a number that its answer repeats and a condition holds against it; or drop who is late",
     "limit": "let the limit allow as many as the other side sends by itself, or let that send fewer",
     "A507": "add a way that leads on to a 'return'",
 }
@@ -98,7 +99,7 @@ class ErrorDetector:
     def _hit(self, graph: StateSpace, before: int, move: Transition, one: Transition, hit: Observation) -> None:
         actor = graph.cast.actors[one.actor]
         text = f"{actor.role}: {hit.text}"
-        code = {"misread": "A503", "broken": "A506"}.get(hit.kind)
+        code = {"misread": "A503", "broken": "A506", "stale": "A509"}.get(hit.kind)
         sent_by_itself = hit.kind == "limit" and not _is_chosen(graph, before, one, hit)
         if hit.kind in ("unexpected", "early", "illegal") or sent_by_itself:
             code = "A502" if self._is_late(graph, before) else "A501"
@@ -297,7 +298,7 @@ def step_of(graph: StateSpace, move: Transition, name_of: list[str]) -> TraceSte
         if taken:
             does = f"reads as {taken}: {message}"
         does = f"{does} of {peer}"
-        values = move.given[2][1] if type(move.given[2]) is tuple else ()
+        values = [one for one in move.given[2][1] if one[0][0] != "."] if type(move.given[2]) is tuple else ()
         if values:
             does += f" ({', '.join(f'{field} {_value(value)}' for field, value in values)})"
     elif move.given[0] == "connect":

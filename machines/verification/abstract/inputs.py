@@ -184,7 +184,12 @@ class AbstractInterpreter(StateTransitions):
             )
             token = (name, ())
         self.reckoner.guessed = False
-        return self._fire(layer, name, layer[1].receive[name], seat, token=token)
+        here = f"{layer[0].outline.name}.{layer[0].state}"
+        mistaken = bool(self.outline.questions) and self._answers(seat, token)
+        taken = self._fire(layer, name, layer[1].receive[name], seat, token=token)
+        if taken and mistaken:
+            self._tell_mistaken(layer, seat, name, here)
+        return taken
 
     def _lost(self, seat: int, holder: AbstractCall) -> None:
         self.event = self.event or "hears that the connection is lost"
@@ -302,6 +307,8 @@ class AbstractInterpreter(StateTransitions):
                     self._happen(call, event, seat, reason)
         except AbstractError as error:
             self.fail(str(error))
+        if self.outline.questions and self.over is None:
+            self._end_of_step()
 
     def fail(self, why: str) -> None:
         """End as failed: an expression has no value here, whatever the data."""

@@ -34,7 +34,7 @@ class SilentCycle(Exception):  # noqa: N818 (the rules see to it that no run doe
 class Observation:
     """Something worth telling that happened within one step of a role. ``taken``: what a message is misread as."""
 
-    kind: str  # unexpected, early, illegal, limit, misread, broken, unanswered, ignored
+    kind: str  # unexpected, early, illegal, limit, misread, stale, broken, unanswered, ignored
     text: str
     message: str = ""
     state: str = ""

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from machines.analysis.call_graph import kind
-from machines.model import Branch, Call, Choice, Drop, Expression, Goto, Let, Return, Send, Step
-from machines.verification.abstract.departures import Departures
+from machines.model import Branch, Call, Choice, Drop, Expression, Goto, Let, Return, Send, Stay, Step
+from machines.verification.abstract.dialogue import Dialogue
 from machines.verification.abstract.domain import (
     FALSE,
     NUMBER_MAX,
@@ -44,7 +44,7 @@ from machines.verification.abstract.state import (
 MARKED_FROM = 16  # branches of a choice: with fewer, to decide their conditions again costs less than to keep them
 
 
-class StateTransitions(Departures):
+class StateTransitions(Dialogue):
     """A role in the middle of a step."""
 
     # -- branches ------------------------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ class StateTransitions(Departures):
                 continue
             self.taken.append(branch)
             if branch.steps:
-                self._steps(branch.steps, call, seat, awaits)
+                self._steps(branch.steps, call, seat, awaits, stays=isinstance(branch.next, Stay))
             onward = branch.next
             if isinstance(onward, Goto):
                 self._leave(call)
@@ -150,7 +150,10 @@ class StateTransitions(Departures):
         elif state.accept is not None and call.sign_ups is not None:
             self._hear_seated(call)
 
-    def _steps(self, steps: tuple[Step, ...], call: AbstractCall, seat: int | None, awaits: Expression | None) -> None:
+    def _steps(
+        self, steps: tuple[Step, ...], call: AbstractCall, seat: int | None, awaits: Expression | None,
+        *, stays: bool = False,
+    ) -> None:  # fmt: skip
         for step in steps:
             match step:
                 case Let(bindings):
@@ -175,7 +178,8 @@ class StateTransitions(Departures):
                         token = self._token(message, call)
                         for one in to:
                             if self.seats[one] not in SILENT:
-                                self.out.append(Sent(one, token))
+                                asks = self.outline.questions
+                                self.out.append(Sent(one, self._counted(one, token, stays=stays) if asks else token))
                 case Drop(peers):
                     value = self._value(peers, call)
                     if value is not None:

@@ -46,6 +46,10 @@ def _is_misread(effect: Effect, step: TraceStep) -> bool:
     return isinstance(effect, Received) and effect.message != step.message and step.taken in ("", effect.message)
 
 
+def _is_taken(effect: Effect, step: TraceStep) -> bool:
+    return isinstance(effect, Received) and effect.message == step.message
+
+
 def _fails(effect: Effect, step: TraceStep) -> bool:
     return isinstance(effect, Ended) and effect.failed is not None
 
@@ -55,6 +59,7 @@ _SHOWN_BY: dict[str, Callable[[Effect, TraceStep], bool]] = {
     "A501": _is_refused,
     "A502": _is_refused,
     "A503": _is_misread,
+    "A509": _is_taken,
     "A301": _fails,
     "A302": _fails,
     "A334": _is_misread,
