@@ -19,7 +19,7 @@ _HINTS = {
     "A502": "after that timeout, drop the peer, or list what may still come (early: ignore throws it away)",
     "A503": "give the two messages different shapes, or expect only one of them there",
     "A505": "send the last message to everybody, or let the client answer 'closed'",
-    "A509": "let the question carry a number that its answer repeats and a condition holds against it; or drop who is late",
+    "A509": "let its answer repeat a number that the question has, and hold it against that; or drop who is late",
     "limit": "let the limit allow as many as the other side sends by itself, or let that send fewer",
     "A507": "add a way that leads on to a 'return'",
 }

@@ -11,6 +11,7 @@
 | A506 | runtime failure: a session fails, whatever the data |
 | A507 | livelock: from here no way leads to the end |
 | A508 | property violation: a property of the spec does not hold |
+| A509 | stale answer: a late answer is taken for the answer to a question that its sender had not read |
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ EDITS = [
     (QUICK, "extends: tsuro\n", "", "A113", "protocol"),
     (BEAT, "        then: judged\n", "", "A123", "beats"),
     (BEAT, "(player, table):", "(player):", "A117", "run: beat"),
-    (DRAW, "fault: {return: false}", "timeout: {return: false}", "A326", "asked:"),
+    (DRAW, "fault: {drop: other, return: false}", "timeout: {return: false}", "A326", "asked:"),
     (ACK, "placed:       {receive: {ACK: playing}}", "", "A103", "placed"),
     (QUICK, "500 ms, think: 400 ms}", "500 ms, think: }", "A140", "think"),
     (QUICK, "{reply: 500 ms", "{reply 500 ms", "A114", "reply 500"),

@@ -2,14 +2,16 @@
 
 What is known of a seat stands beside what its sign-up gave it, in `PEERS`:
 
-    ASKED   (count, open, doubtful) of what we asked it. ``count`` goes up with each question once it is doubtful which
-            of several an answer is for; nothing stands here while all that was asked is answered
+    ASKED   (count, open, last) of what we asked it; nothing once all is answered. ``count`` goes up with each question,
+            and the ``last`` stands here by its name, once it is doubtful which of several an answer is for
     READ    the count of the question that we read last from it; nothing stands here for 0
-    NOW     it was asked, or has answered, in the step under way: what it is asked besides is no second question
+    NOW     in the step under way it was asked, or has answered, or our own player goes on: what it is asked now is
+            meant to be asked beside what is open, and as many answers are awaited
 """
 
 from __future__ import annotations
 
+from machines.model import Branch, Stay
 from machines.verification.abstract.departures import Departures
 from machines.verification.abstract.domain import TRUE, UNSET, PeerRef, Value
 from machines.verification.abstract.questions import is_told_apart
@@ -43,22 +45,21 @@ class Dialogue(Departures):
             count = self._known(seat, READ)
             count = 0 if count is UNSET else count
         elif token[0] in questions.asked:
-            count = self._ask(seat, stays=stays)
+            count = self._ask(seat, token[0], stays=stays)
         return (token[0], (*token[1], (COUNT, count))) if count else token
 
-    def _ask(self, seat: int, *, stays: bool) -> int:
-        count, open_, doubtful = self._open(seat)
-        if open_ and self._known(seat, NOW) is UNSET:
-            doubtful = 1
+    def _ask(self, seat: int, question: str, *, stays: bool) -> int:
+        count, open_, last = self._open(seat)
+        doubtful = last or (open_ and self._known(seat, NOW) is UNSET)
         if doubtful and not stays:
             count = (count + 1) % COUNTS
-        self._know(seat, ASKED, (count, min(open_ + 1, OPEN_MAX), doubtful))
+        self._know(seat, ASKED, (count, min(open_ + 1, OPEN_MAX), question if doubtful else ""))
         self._know(seat, NOW, TRUE)
         return count
 
-    def _open(self, seat: int) -> tuple[int, int, int]:
+    def _open(self, seat: int) -> tuple[int, int, str]:
         known = self._known(seat, ASKED)
-        return known if type(known) is tuple else (0, 0, 0)
+        return known if type(known) is tuple else (0, 0, "")
 
     def _answers(self, seat: int, token: Token) -> bool:
         """Note that a message of a seat is read; return whether it answers another question than the one asked last."""
@@ -66,12 +67,18 @@ class Dialogue(Departures):
         count = dict(token[1]).get(COUNT, 0)
         if token[0] in questions.asked_us:
             self._know(seat, READ, count or UNSET)
-        now, open_, doubtful = self._open(seat)
+        now, open_, last = self._open(seat)
         if token[0] not in questions.answered or not open_:
             return False
-        self._know(seat, ASKED, (now, open_ - 1, doubtful) if open_ > 1 else None)
+        self._know(seat, ASKED, (now, open_ - 1, last) if open_ > 1 else UNSET)
         self._know(seat, NOW, TRUE)
-        return bool(count != now)
+        return bool(count != now) and last in questions.answered[token[0]]
+
+    def _asks_on(self) -> None:
+        """Note that our player goes on before it has all answers: it will await as many as it has asked for."""
+        for seat in range(len(self.seats)):
+            if self._open(seat)[1]:
+                self._know(seat, NOW, TRUE)
 
     def _end_of_step(self) -> None:
         """Forget who was asked, or has answered, in the step that is over, and all of those who are gone."""
@@ -86,3 +93,8 @@ class Dialogue(Departures):
         if not is_told_apart(layer[1].receive[name], name, questions.answered[name], machine, self.outline.spec):
             text = f"{name} is taken for the answer to a question that its sender had not read, in {here}"
             self.hits.append(Observation("stale", text, name, here, seat))
+
+
+def is_ignored(taken: Branch) -> bool:
+    """Whether a branch throws away what it takes: it only stays where it is."""
+    return isinstance(taken.next, Stay) and not taken.steps

@@ -188,6 +188,9 @@ class AbstractEvaluator:
                 return Range(left, right) if type(left) is type(right) is int else _made(operator, left, right)
             case "+" if type(left) is type(right) is tuple:
                 return widened(left + right)
+            case "except" if _lists_peers(left) and (type(right) is PeerRef or _lists_peers(right)):
+                gone = right if type(right) is tuple else (right,)
+                return tuple([one for one in left if one not in gone])
             case _:
                 return self._reckoned(operator, left, right)
 
@@ -448,6 +451,10 @@ def _head(value: Value) -> Any:
 
 def _term(value: Value) -> Any:
     return _Open((value.term,)) if type(value) is Unknown else value
+
+
+def _lists_peers(value: Value) -> bool:
+    return type(value) is tuple and all(type(one) is PeerRef for one in value)
 
 
 def _made(operator: str, left: Value, right: Value) -> Unknown:

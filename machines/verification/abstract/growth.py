@@ -22,7 +22,8 @@ def what_grows(parts: Mapping[str, Process]) -> str:
             states[where] += 1
             names = values.setdefault(where, {})
             for name, value in zip(part.outline.machines[call[0]].names, call[2], strict=True):
-                names.setdefault(name, set()).add(value)
+                if not name.startswith("."):  # those are the exploration's own
+                    names.setdefault(name, set()).add(value)
     if not states:
         return f"{role} was nowhere yet"
     where, count = states.most_common(1)[0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from machines.analysis.call_graph import kind
 from machines.model import Choice, FrameUntil
+from machines.verification.abstract.dialogue import is_ignored
 from machines.verification.abstract.domain import AbstractError, PeerRef, Value
 from machines.verification.abstract.state import (
     DROPPED,
@@ -98,6 +99,8 @@ class AbstractInterpreter(StateTransitions):
         call = list(self.calls())[at]
         self.event = self.event or f"its player decides: {message}"
         call.asked = False
+        if self.outline.questions:
+            self._asks_on()
         layer: Layer = (call, call.model.answers, call.model.awaits, "")
         token = (message, tuple((field, self._any(values)) for field, values in self.outline.tracked[message].items()))
         if not self._fire(layer, message, call.model.answers.receive[message], None, token=token):
@@ -186,8 +189,9 @@ class AbstractInterpreter(StateTransitions):
         self.reckoner.guessed = False
         here = f"{layer[0].outline.name}.{layer[0].state}"
         mistaken = bool(self.outline.questions) and self._answers(seat, token)
+        before = len(self.taken)
         taken = self._fire(layer, name, layer[1].receive[name], seat, token=token)
-        if taken and mistaken:
+        if taken and mistaken and not is_ignored(self.taken[before]):
             self._tell_mistaken(layer, seat, name, here)
         return taken
 

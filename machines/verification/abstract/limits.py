@@ -2,7 +2,8 @@
 
 A limit is there for peers who say too much. Where a message goes out only when a player chose to say it, who uses its
 limit up has that player to blame, as for a move that is not legal; such a limit is used up or not as the search likes.
-What a role sends by itself is another matter: there the two roles do not fit, so it is counted how often.
+What a role sends by itself is another matter: there the two roles do not fit, so it is counted how often. So is how
+often a clock rings, and all else that shares its limit with what is counted.
 """
 
 from __future__ import annotations
@@ -15,19 +16,22 @@ from machines.analysis.traversal import all_branches, all_steps
 from machines.model import Branch, Choice, Constant, Expression, Handlers, Machine, Name, Send, Spec, State
 
 COUNTED_MAX = 12  # uses of one limit that are counted; of a larger one, or a rate, nobody knows when it is used up
+CLOCKS = (".timeout", ".after", ".every")
 COUNTER = ".limit "  # the names of a machine that count begin with this, which no name of a spec does
 
 
 def counters(machine: Machine, spec: Spec) -> dict[int, str]:
     """Return what counts the uses of a branch's limit, by the id of the branch, for limits that are counted."""
-    found: dict[int, str] = {}
-    of_role = sent_unasked(spec, machine.role)
-    for event, choice in _choices(machine):
-        if event in of_role:
-            for branch in all_branches(choice):
-                if branch.limit is not None and is_counted(branch, spec):
-                    found[id(branch)] = COUNTER + limit_key(branch)
-    return found
+    unasked = sent_unasked(spec, machine.role)
+    limited = [
+        (event, branch)
+        for event, choice in _choices(machine)
+        for branch in all_branches(choice)
+        if branch.limit is not None and is_counted(branch, spec)
+    ]
+    # Branches of other events may share a limit: they are counted as well then.
+    keys = {limit_key(branch) for event, branch in limited if event in unasked or event.startswith(CLOCKS)}
+    return {id(branch): COUNTER + limit_key(branch) for _, branch in limited if limit_key(branch) in keys}
 
 
 def is_counted(branch: Branch, spec: Spec) -> bool:

@@ -56,18 +56,22 @@ def answered(spec: Spec, role: str) -> Mapping[str, Prompts]:
         asked = _NONE.union(*(of_peers[peer].get(message, frozenset({UNASKED})) for peer in senders))
         if all(name and role in spec.messages[name].senders for name in asked):
             found[message] = asked
-    rivals = {message: {other for other in found if other != message and found[other] & found[message]} for message in found}
+    rivals = {
+        message: {other for other in found if other != message and found[other] & found[message]} for message in found
+    }
     return {one: asked for one, asked in found.items() if _tells(spec, spec.roles[role], one, rivals[one])}
 
 
 def _tells(spec: Spec, role: Role, message: str, rivals: set[str]) -> bool:
-    """Whether it makes a difference to who reads an answer which it is: what it carries is used, or it is one of some."""
+    """Whether it makes a difference which answer it is: what it carries is used, or it is one of some."""
     fields = {field.name for field in spec.messages[message].fields}
     for machine in role.machines.values():
         listed = [answers.receive for answers in _handlers(machine) if message in answers.receive]
         if any(rivals & receive.keys() for receive in listed):
             return True
-        if listed and fields & {name.name for one in machine_expressions(machine, spec.messages) for name in names(one)}:
+        if listed and fields & {
+            name.name for one in machine_expressions(machine, spec.messages) for name in names(one)
+        }:
             return True
     return False
 
@@ -85,7 +89,9 @@ def is_told_apart(choice: Choice, message: str, asked: Prompts, machine: Machine
         for name in names(argument)
     }
     return any(
-        isinstance(part, Binary) and {one.name for one in names(part)} & fields and {one.name for one in names(part)} & asking
+        isinstance(part, Binary)
+        and {one.name for one in names(part)} & fields
+        and {one.name for one in names(part)} & asking
         for branch in all_branches(choice)
         if branch.guard is not None
         for part in walk(branch.guard)

@@ -112,7 +112,10 @@ class RoleOutline:
         self.questions = Questions(spec, role)
         self.machines = {
             name: MachineOutline(
-                machine, spec, around.get(name, _NONE), seats=name == "main" and bool(self.asked_of_peers or self.questions)
+                machine,
+                spec,
+                around.get(name, _NONE),
+                seats=name == "main" and bool(self.asked_of_peers or self.questions),
             )
             for name, machine in self.role.machines.items()
         }

@@ -90,3 +90,43 @@ def test_what_is_not_counted_is_named() -> None:
     assert rate.state == PROVED
     assert any("KNOCK" in text and "rates" in text for text in rate.rests_on)
     assert not any("rates" in text for text in verdict_of(KNOCKS, (1,)).rests_on)
+
+
+RINGS = """
+protocol: rings
+connects: {guest: porter}
+messages:
+  guest: {HI: hi, OH: oh}
+  porter: {RING: ring}
+settings: {rings: 2}
+roles:
+  porter:
+    main(guest):
+      waiting:
+        within: 5 s
+        receive:
+          HI: {limit: rings, then: stay}
+          OH: {return: null}
+        timeout:
+          - {limit: rings, send: RING, then: again}
+          - {drop: guest, return: null}
+        fault: {return: null}
+  guest:
+    main:
+      always: {within: 1 min, closed: {return: null}}
+      idle: {ask: hi, within: never, receive: {HI: {send: HI, then: idle}, OH: {send: OH, return: null}, RING: idle}}
+"""
+
+
+def test_a_clock_rings_as_often_as_its_limit_lets_it() -> None:
+    found = verdict_of(RINGS, (1,), queue=3)
+
+    assert (found.state, found.findings) == (PROVED, ())  # no more than two rings wait for a guest that reads nothing
+    assert verdict_of(RINGS.replace("rings: 2", "rings: 4"), (1,), queue=3).beyond != ()
+
+
+def test_what_shares_a_limit_with_a_clock_is_counted_with_it() -> None:
+    alone = RINGS.replace("timeout:\n          - {limit: rings", "timeout:\n          - {limit: 2")
+    numbers = [sum(verdict_of(text, (1,), queue=3).states) for text in (RINGS, alone)]
+
+    assert numbers[0] != numbers[1]
