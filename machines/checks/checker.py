@@ -24,7 +24,7 @@
     A344  what the other side sends is never taken         A345  what its condition lets through is refused
     A314  a value that is bound and never read             A315  a result that nobody takes
     A316  a field that overwrites what `let` counts        A317  a step done after the `let` that it is written before
-    A346  a player's own limit above that of who waits
+    A346  a player's own limit above that of who waits     A347  a message of our own over message_bytes_max
 
     A350  a problem that is accepted and is not there
     A141  an outcome where none is read

@@ -13,6 +13,7 @@ from machines.analysis.data_flow import DataFlow, Write
 from machines.analysis.evaluated_sets import Partial
 from machines.analysis.incoming import placed
 from machines.analysis.value_sets import is_known, kind, members
+from machines.checks.sizes import check_sizes
 from machines.expressions.signatures import said
 from machines.expressions.unparse import show
 from machines.messages.automata import TooLargeError, Work
@@ -40,6 +41,7 @@ def check_values(flow: CallGraph, problems: Problems) -> list[Write]:
         values.lacks(found, spot)
     for write in data.writes:
         values.written(write)
+    check_sizes(flow, data.writes, values.ends, problems)
     return data.writes
 
 
@@ -66,6 +68,10 @@ class _Values:
         state = self.flow.machines[spot.machine].states.get(spot.state)
         own = state is not None and surely_taken(state.answers.failed)
         return own or not self.unanswered.to(spot.machine)
+
+    def ends(self, spot: Location) -> str:
+        """Return whom a failure costs their session who did nothing, "" if nobody."""
+        return "" if self._is_answered(spot) else self._ends(spot)
 
     def lacks(self, found: Partial, spot: Location) -> None:
         """A343: an expression has no value for what a peer may send."""
