@@ -12,12 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from machines.analysis.call_graph import (
-    all_branches,
-    all_steps,
-    is_per_connection,
-    machine_expressions,
-)
+from machines.analysis.call_graph import is_per_connection
+from machines.analysis.traversal import all_branches, all_steps, machine_expressions
 from machines.expressions.unparse import names, walk
 from machines.model import Binary, Choice, Goto, Handlers, Machine, Role, Send, Spec, State, Stay, Step
 
