@@ -11,7 +11,9 @@
 | A506 | runtime failure: a session fails, whatever the data |
 | A507 | livelock: from here no way leads to the end |
 | A508 | property violation: a property of the spec does not hold |
+| A510 | dead branch: no run takes it |
 | A509 | stale answer: a late answer is taken for the answer to a question that its sender had not read |
+| A510 | dead branch: no run takes it, though nothing is wrong |
 """
 
 from __future__ import annotations
@@ -117,7 +119,8 @@ class Verdict:
     bound; it is empty if the bounds were never met. ``assumed`` is what the proof rests on. ``reduced`` names the
     reductions by which not every state had to be looked at. ``rests_on`` names what was not looked at in every
     way that it may be, and ``settings`` those that were given another value than the spec has, with it. ``any_number``
-    says why what holds with these numbers of clients holds with any, empty if it need not.
+    says why what holds with these numbers of clients holds with any, empty if it need not. ``dead`` are branches for
+    events that no run takes: nothing is wrong by that, but what they wait for never comes.
     """
 
     clients: tuple[int, ...]
@@ -131,6 +134,7 @@ class Verdict:
     rests_on: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     any_number: str = ""
+    dead: tuple[Finding, ...] = ()
 
     @property
     def state(self) -> State:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from machines.analysis.call_graph import CallGraph
 from machines.analysis.traversal import all_branches, all_steps
-from machines.model import Branch, Machine, Return, Send, Spec, Start, Step
+from machines.model import Branch, Choice, Machine, Return, Send, Spec, Start, Step
 from machines.problems import Place
 from machines.verification.abstract.growth import what_grows
 from machines.verification.abstract.process import Process
@@ -27,6 +27,7 @@ CLIENTS = (1, 2, 3)
 QUEUE = 2
 ONE_AT_A_TIME = "clients share nothing but data: one at a time, among others who change the data"
 EACH_BY_ITSELF = "each connection has a session of its own, and no two clients share anything"
+DEAD_HINT = "let somebody bring it about, or take it out"
 QUEUE_DEEPEST = 8  # where two messages waiting for a peer do not suffice, four are tried, then eight
 QUEUE_SEEN = 6  # where properties speak of several roles, each reads when it will, and more may wait for it
 CONFIGURATIONS_MAX = 200_000
@@ -212,8 +213,12 @@ class _Searches:
             f"{message} may come too late: {role} has ended, or closed the connection"
             for message, role in sorted(self.unread)
         ]
-        if not self.beyond and not self.found:
-            notes.extend(_never_taken(self.spec, self.specs, self.taken, max(self.numbers)))
+        dead: list[Finding] = []
+        for branch, event, text in self._never_taken() if not self.beyond and not self.found else ():
+            if event == ".then":  # a decision for what need not come: nothing that is waited for in vain
+                notes.append(f"{branch.place}: {text}")
+            else:
+                dead.append(Finding("A510", text, max(self.numbers), (), DEAD_HINT, branch.place))
         return Verdict(
             self.numbers,
             needed,
@@ -225,30 +230,29 @@ class _Searches:
             tuple(self.reduced),
             tuple(rests_on(self.spec, self.numbers, needed, self.any_number)),
             any_number=self.any_number,
+            dead=tuple(dead),
         )
+
+    def _never_taken(self) -> Iterator[tuple[Branch, str, str]]:
+        """Yield each branch that no run takes, its event, and that in words, if there were clients enough to tell."""
+        for role in self.spec.roles if self._is_filled() else ():
+            for machine in self._of(role).roles[role].machines.values():
+                for where, event, choice in _choices_of(machine):
+                    for branch in all_branches(choice) if event not in _OF_FAULTS else ():
+                        if id(branch) not in self.taken:
+                            told = event.removeprefix(".")
+                            yield branch, event, f"{role} {machine.name}.{where} never takes this branch of {told}"
 
 
 _OF_FAULTS = (".invalid", ".timeout", ".closed")  # need not happen where all keep to the protocol and the network works
 
 
-def _never_taken(spec: Spec, specs: Mapping[str, Spec], taken: set[int], clients: int) -> list[str]:
-    """Return a note for each branch that no run takes, if there were clients enough to tell."""
-    if not is_filled(specs, spec, clients):
-        return []
-    found: dict[str, None] = {}
-    for role in spec.roles:
-        for machine in specs.get(role, spec).roles[role].machines.values():
-            listed = [("always", machine.always.answers)] if machine.always is not None else []
-            listed.extend((state.name, state.answers) for state in machine.states.values())
-            choices = [(where, event, choice) for where, answers in listed for event, choice in answers.choices()]
-            choices.extend((state.name, ".then", state.then) for state in machine.states.values() if state.then)
-            for where, event, choice in choices:
-                for branch in all_branches(choice) if event not in _OF_FAULTS else ():
-                    if id(branch) not in taken:
-                        told = event.removeprefix(".")
-                        text = f"{branch.place}: {role} {machine.name}.{where} never takes this branch of {told}"
-                        found.setdefault(text)
-    return list(found)
+def _choices_of(machine: Machine) -> Iterator[tuple[str, str, Choice]]:
+    """Yield each choice of a machine with the state that has it, and its event."""
+    listed = [("always", machine.always.answers)] if machine.always is not None else []
+    listed.extend((state.name, state.answers) for state in machine.states.values())
+    yield from ((where, event, choice) for where, answers in listed for event, choice in answers.choices())
+    yield from ((state.name, ".then", state.then) for state in machine.states.values() if state.then)
 
 
 def unsupported_features(spec: Spec) -> Iterator[str]:

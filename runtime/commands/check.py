@@ -196,7 +196,7 @@ def _with_verdict(
     """Return the report of an exploration: what the spec accepts of its findings is listed apart."""
     told: list[ReportedProblem] = []
     left = []
-    for finding in verdict.findings:
+    for finding in (*verdict.findings, *verdict.dead):
         problem = finding.problem(spec.place)
         _, by = split_suppressed(spec, [problem])
         if by:
@@ -207,7 +207,9 @@ def _with_verdict(
             left.append(finding)
     if not verdict.beyond:  # else it may be there, only further on
         told += map(ReportedProblem, unused_suppressions(spec, allowed, lambda code: code.startswith("A5")))
-    return Report(name, tuple(told), accepted, replace(verdict, findings=tuple(left)))
+    findings = tuple(one for one in left if one not in verdict.dead)
+    dead = tuple(one for one in left if one in verdict.dead)
+    return Report(name, tuple(told), accepted, replace(verdict, findings=findings, dead=dead))
 
 
 def _about(verdict: Verdict | None, *, why: bool) -> Iterator[str]:

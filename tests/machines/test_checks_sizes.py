@@ -55,6 +55,14 @@ def test_a_text_that_is_told_on_with_more_beside_it() -> None:
     assert told("{posted: $text string}", "{post: $text string}") == []  # what was beside it had more
 
 
+def test_a_text_has_another_name_by_then() -> None:
+    kept = forum("{post: $text string}", "{posted: $line string}", "NEWS(kept)").replace(
+        "{send: {all: NEWS(kept)}, then: stay}", "{let: {kept: text}, send: {all: NEWS(kept)}, then: stay}"
+    )
+
+    assert [one.code for one in found(kept) if one.code != "A332"] == ["A347"]
+
+
 def test_it_is_so_in_a_run_to_the_byte() -> None:
     def said(length: int) -> Run:
         server = start(

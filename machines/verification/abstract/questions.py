@@ -73,8 +73,8 @@ def _tells(spec: Spec, role: Role, message: str, rivals: set[str]) -> bool:
 
 
 def is_told_apart(choice: Choice, message: str, asked: Prompts, machine: Machine, spec: Spec) -> bool:
-    """Whether a condition holds what an answer brings against what was asked, as by a number that it repeats."""
-    fields = {field.name for field in spec.messages[message].fields}
+    """Whether a condition holds what an answer repeats of its question against what was asked, as a number of both."""
+    repeated = set(_repeated(message, asked, spec))
     asking = {
         name.name
         for step in all_steps(machine)
@@ -85,13 +85,26 @@ def is_told_apart(choice: Choice, message: str, asked: Prompts, machine: Machine
         for name in names(argument)
     }
     return any(
-        isinstance(part, Binary)
-        and {one.name for one in names(part)} & fields
-        and {one.name for one in names(part)} & asking
+        isinstance(part, Binary) and not repeated.isdisjoint(read) and not asking.isdisjoint(read)
         for branch in all_branches(choice)
         if branch.guard is not None
         for part in walk(branch.guard)
+        for read in [{one.name for one in names(part)}]
     )
+
+
+def _repeated(message: str, asked: Prompts, spec: Spec) -> Iterator[str]:
+    """Yield the fields of an answer that may be fields of its question: by their names, or as they are sent."""
+    known = {field.name for question in asked for field in spec.messages[question].fields}
+    fields = [field.name for field in spec.messages[message].fields]
+    yield from known.intersection(fields)
+    for role in spec.messages[message].senders:
+        for machine in spec.roles[role].machines.values() if role in spec.roles else ():
+            for step in all_steps(machine):
+                for call in step.messages if isinstance(step, Send) else ():
+                    for field, argument in zip(fields, call.arguments or (), strict=False):
+                        if call.path == message and known.intersection(name.name for name in names(argument)):
+                            yield field
 
 
 # -- what a role sends in answer to what -----------------------------------------------------------------------------

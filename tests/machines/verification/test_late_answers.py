@@ -73,6 +73,12 @@ def test_it_does_not_where_that_can_be_told_or_cannot_be(old: str, new: str) -> 
     assert (verdict.state, verdict.findings) == (PROVED, ())
 
 
+def test_a_condition_on_what_the_player_says_tells_nothing_of_the_question() -> None:
+    text = QUIZ.replace(TAKEN, "REPLY: [{if: n <= round, let: {sum: n}, then: next}, stay]")
+
+    assert [finding.code for finding in verdict_of(text, (1,)).findings] == ["A509"]
+
+
 def test_a_name_that_says_something_is_an_answer_too() -> None:
     both = "receive: {REPLY: next, PASS: next}"
     text = QUIZ.replace(f"receive:\n          {TAKEN}", both)
