@@ -22,7 +22,7 @@ Prompts = frozenset[str]  # messages read last and not answered yet; with UNASKE
 _NONE: Prompts = frozenset()
 
 
-class Questions:
+class QuestionTable:
     """Of one role: what it asks, what answers that, and what it answers itself."""
 
     def __init__(self, spec: Spec, role: str) -> None:

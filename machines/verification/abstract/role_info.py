@@ -42,7 +42,7 @@ from machines.model import (
 )
 from machines.verification.abstract.domain import FALSE, TRUE, Flag, OtherThan, Value, lifted
 from machines.verification.abstract.limits import counters
-from machines.verification.abstract.questions import Questions
+from machines.verification.abstract.questions import QuestionTable
 from machines.verification.contracts import Contract
 
 TRACKED_MAX = 4  # of one field: so many values are told apart where conditions ask for them
@@ -109,7 +109,7 @@ class RoleOutline:
         if any(machine.live for machine in self.role.machines.values()):
             around = CallGraph(spec, self.role).live_somewhere
         self.asked_of_peers = fields_asked_of_peers(self.role)
-        self.questions = Questions(spec, role)
+        self.questions = QuestionTable(spec, role)
         self.machines = {
             name: MachineOutline(
                 machine,
