@@ -151,7 +151,8 @@ def words(given: str | None, known: Sequence[str], option: str) -> tuple[str, ..
     given_words = tuple(dict.fromkeys(part.strip() for part in (given or "").split(",") if part.strip()))
     wrong = [word for word in given_words if word not in known]
     if wrong:
-        raise CommandError(f"{option} {wrong[0]!r} is none of {', '.join(known)}")
+        meant = f": {found}" if (found := near(wrong[0], map(str, known))) else ""
+        raise CommandError(f"{option} {wrong[0]!r} is none of {', '.join(known)}{meant}")
     return given_words
 
 

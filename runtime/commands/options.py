@@ -88,6 +88,7 @@ Evidence = Annotated[
 ]
 LogJson = Annotated[bool, Parameter(name="--log-json", help="Log as JSON Lines.")]
 
+PORT_MAX = 65535
 SEED_MAX = (1 << 63) - 1  # A seed is a value of the spec language, which has 64 bits.
 
 
@@ -257,8 +258,10 @@ def address_of(text: str, *, what: str = "the address") -> tuple[str, int]:
         host = host[1:-1]
     elif ":" in host:
         colon = ""  # an IPv6 address without brackets: nobody can tell where its port begins
-    if not colon or not host or not port.isdecimal() or not 1 <= int(port) <= 65535:
+    if not colon or not host or not (port.isascii() and port.isdecimal()):
         raise CommandError(f"{what} {text!r} is not of the form HOST:PORT, as in 127.0.0.1:8000")
+    if len(port.lstrip("0")) > len(str(PORT_MAX)) or not 1 <= int(port) <= PORT_MAX:
+        raise CommandError(f"{what} {text!r} has a port that is none: they go from 1 to {PORT_MAX}")
     return host, int(port)
 
 

@@ -78,6 +78,11 @@ FAULTS = [
     (("serve", "tsuro", "--to", "ai=a:1"), 2, "nothing connects to 'ai' here"),
     (("join", "tsuro", "nowhere"), 2, "the address 'nowhere' is not of the form HOST:PORT"),
     (("join", "tsuro", "::1:80"), 2, "is not of the form HOST:PORT"),
+    (("join", "tsuro", "localhost:99999"), 2, "'localhost:99999' has a port that is none: they go from 1 to 65535"),
+    (("join", "tsuro", "localhost:0"), 2, "they go from 1 to 65535"),
+    (("join", "tsuro", "localhost:06553599"), 2, "they go from 1 to 65535"),
+    (("join", "tsuro", f"localhost:{'9' * 5000}"), 2, "they go from 1 to 65535"),
+    (("join", "tsuro", "localhost:²"), 2, "is not of the form HOST:PORT"),
     (("join", "tsuro", "127.0.0.1:1"), 4, "cannot connect to server at 127.0.0.1:1: connection refused"),
     (("check",), 2, "check needs a spec"),
     (("draw",), 2, "draw needs specs, or --all"),
@@ -687,7 +692,7 @@ def test_a_spec_is_shown(accord: Run) -> None:
         assert words in out
     facts = json.loads(accord("show", "tsuro", "--json")[1])
     assert [message["name"] for message in facts["messages"]][:2] == ["JOIN", "INIT_PLACE"]
-    assert {"name": "think", "value": "8 s", "kind": "duration"} in facts["settings"]
+    assert {"name": "think", "value": "8 s", "kind": "duration", "doc": ""} in facts["settings"]
     assert [player["kind"] for player in facts["players"] if player["default"]] == ["strong"]
 
 

@@ -78,7 +78,7 @@ def test_kinds_can_be_chosen(accord: Run, tmp_path: Path) -> None:
     assert code == 0
     assert set(written(out)) == {"tsuro-client.dot", "tsuro-client-main-sequence.dot"}
     assert accord("draw", "tsuro", "--kind", "state")[::2] == (
-        2, "accord: --kind 'state' is none of states, overview, sequences\n",
+        2, "accord: --kind 'state' is none of states, overview, sequences: did you mean 'states'?\n",
     )  # fmt: skip
 
 
