@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from logging import LogRecord
@@ -19,7 +20,7 @@ from machines.loader import load
 from machines.model import Spec
 from machines.values import plain
 from runtime.commands.backends import run
-from runtime.commands.exit_codes import FAILED, OK, CommandError
+from runtime.commands.exit_codes import FAILED, NETWORK, OK, CommandError
 from runtime.commands.journals import JournalOptions, head_of, journal_path
 from runtime.commands.match_setup import check_name, relax_time_limits
 from runtime.commands.options import (
@@ -54,7 +55,9 @@ from runtime.players.registry import PERSONS, check_kind, default_kind, open_pla
 from runtime.players.scripted import GivenAnswers, answers_of
 from runtime.sessions.client import Address
 from runtime.sessions.embedded_roles import is_embeddable, join_with_embedded
+from runtime.sessions.lobby_guest import LobbyGoneError, LobbyRefusedError, match_of_lobby
 
+TOKEN_BYTES_MAX: Final = 1000
 FAILED_SESSION: Final = "the session failed: "  # as the session notes it, in whose end the same is said
 
 
@@ -87,6 +90,15 @@ class ConnectOptions:
         Path | None, Parameter(help="With --tls: trust the certificates in this file, PEM, not the system's.")
     ] = None
     retry: Annotated[float, Parameter(help="Seconds for which it is tried again where nobody listens yet.")] = 3.0
+    lobby: Annotated[
+        str | None,
+        Parameter(
+            help="HOST:PORT of an event's lobby: each match of it is played, and no journal kept. Needs --token."
+        ),
+    ] = None
+    token: Annotated[Path | None, Parameter(help="With --lobby: the file with the token that the event gave you.")] = (
+        None
+    )
 
     def addresses(self, spec: Spec, role: str, first: str) -> dict[str, Address]:
         """Return where the roles are that a role connects to, those left out that it starts for itself.
@@ -110,7 +122,9 @@ class ConnectOptions:
 
 def join(
     spec: SpecName,
-    address: Annotated[str, Parameter(help="HOST:PORT of the first role that this one connects to.")],
+    address: Annotated[
+        str | None, Parameter(help="HOST:PORT of the first role that this one connects to; left out with --lobby.")
+    ] = None,
     /,
     *,
     player: PlayerOptions = PlayerOptions(),
@@ -132,7 +146,17 @@ def join(
     Exit code 0 if the protocol came to its end, 1 if the run failed, 4 if nobody listens there. It has failed too where
     the server ends the connection before it has said anything that was heard: no seat is left, its game is over, or too
     few have come for one.
+
+    With --lobby it waits in the lobby of an event, plays each match that it is called for, and ends with the event.
     """
+    if connect.lobby is not None:
+        if address is not None or connect.to or connect.tls:
+            raise CommandError("--lobby is where the event is: give no other address, and no TLS")
+        client = _prepared(spec, connect.lobby, role, player, connect, given)
+        with log_shown(log, as_json=log_json, waits=False):
+            return run(partial(_played_in_lobby, client, _token(connect.token), evidence, json), backend)
+    if address is None or connect.token is not None:
+        raise CommandError("accord join takes a spec and HOST:PORT; or --lobby HOST:PORT and --token FILE")
     client = _prepared(spec, address, role, player, connect, given)
     head = head_of(
         spec,
@@ -158,6 +182,37 @@ def join(
         if book is not None:
             note(f"journal {book.path}")
     return journal.end(FAILED if client.turned_away or ended.failed is not None else OK)
+
+
+async def _played_in_lobby(client: _Client, token: str, evidence: int, json: bool) -> int:
+    """Play each match of an event for which its lobby calls this player, tell how it went, and return the exit code."""
+    played = 0
+    while True:
+        client.losses, client.turned_away = Losses(), ""
+        try:
+            ended = await client.play(None, token)
+        except LobbyRefusedError as error:
+            raise CommandError(f"the lobby does not take this player: {error}", FAILED) from None
+        except LobbyGoneError as error:
+            if not played and not error.welcomed:
+                raise CommandError(str(error), NETWORK) from None
+            note(f"the event is over, or was stopped; matches played: {played}")
+            return OK
+        played += 1
+        if json:
+            put_json(client.facts(ended, evidence))
+        for line in () if json else client.lines(ended, evidence):
+            put(line)
+
+
+def _token(file: Path | None) -> str:
+    if file is None:
+        raise CommandError("--lobby needs --token FILE: the event's organiser gave it to you")
+    try:
+        with file.open(encoding="ascii") as opened:
+            return opened.read(TOKEN_BYTES_MAX).strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{file}: this token cannot be read: {getattr(error, 'strerror', error)}") from None
 
 
 def _prepared(
@@ -220,15 +275,21 @@ class _Client:
         """What the spec calls ``my``."""
         return {"name": self.name}
 
-    async def play(self, book: Journal | None) -> Ended:
-        """Connect, and return how the session ended."""
-        async with open_player(self.kind, spec=self.program.spec, name=self.name, seed=self.seed) as decider:
+    async def play(self, book: Journal | None, token: str = "") -> Ended:
+        """Connect, and return how the session ended. With a ``token`` it is a match of a lobby, once that begins."""
+        async with AsyncExitStack() as opened:
+            made = open_player(self.kind, spec=self.program.spec, name=self.name, seed=self.seed)
+            decider = await opened.enter_async_context(made)
             await started(decider)
             self._player = GivenAnswers(decider, self.answers)
+            reached = self.addresses
+            if token:
+                role, lobby = next(iter(self.addresses.items()))
+                reached = {role: await opened.enter_async_context(match_of_lobby(lobby, token, self.retry))}
             return await join_with_embedded(
                 self.program,
                 self.own,
-                self.addresses,
+                reached,
                 self._player,
                 seed=self.seed,
                 my=self.my,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
 from types import ModuleType
@@ -105,6 +105,7 @@ async def play(
     answers: Mapping[str, Any] = {},
     tells_waits: bool = False,
     make_player: Callable[..., AbstractAsyncContextManager[Player]] = open_player,
+    elsewhere: Mapping[str, Callable[[Address], Awaitable[None]]] = {},
 ) -> GameResult:
     """Play a game and return how it ended.
 
@@ -114,12 +115,13 @@ async def play(
     ``terminal`` is where people are asked. Players wait ``pace`` seconds before each decision, for who watches. A
     question that ``answers`` has is answered with that message, and nobody is asked. With ``tells_waits`` the log says
     what is waited for when nothing happens for a while. ``make_player`` makes players as `open_player` does.
+    ``elsewhere`` has, by name, what connects a player that runs elsewhere to the server, until it is through.
 
     Raises:
         UnknownPlayerError: a player cannot be made.
         NetworkError: loopback TCP does not work here.
     """
-    game = _Game(spec, rules, server, client, tells_waits=tells_waits)
+    game = _Game(spec, rules, server, client, elsewhere, tells_waits=tells_waits)
     began = time.monotonic()
     async with AsyncExitStack() as opened:
         programs: list[Player] = []
@@ -152,7 +154,14 @@ def seat_names(spec: Spec, server: str, client: str, names: Sequence[str]) -> Ca
 
 class _Game:
     def __init__(
-        self, spec: Spec, rules: Mapping[str, ModuleType], server: str, client: str, *, tells_waits: bool
+        self,
+        spec: Spec,
+        rules: Mapping[str, ModuleType],
+        server: str,
+        client: str,
+        elsewhere: Mapping[str, Callable[[Address], Awaitable[None]]],
+        *,
+        tells_waits: bool,
     ) -> None:
         self.listening = around(spec, client)
         roles = dict.fromkeys((server, *self.listening, client))
@@ -167,6 +176,7 @@ class _Game:
         self.sessions: dict[int, Ended] = {}  # of a server with one for each connection, by the player's number
         self._changed = anyio.Event()
         self._tells_waits = tells_waits
+        self._elsewhere = elsewhere
 
     def deciders(self) -> list[str]:
         """Return the roles that have a player for each client: the client, and those with a session for each."""
@@ -272,6 +282,11 @@ class _Game:
         player: Player,
         observe: Callable[[Effect], None],
     ) -> None:
+        if seat.name in self._elsewhere:
+            await self._elsewhere[seat.name](addresses[self.server])
+            self.clients[index] = Ended(None, None)
+            self._change()
+            return
         program = self.programs[self.client]
         how: dict[str, Any] = {"seed": seat.seed, "my": {"name": seat.name}, "number": index + 1}
         how["observe"] = observe

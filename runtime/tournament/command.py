@@ -10,17 +10,19 @@ from cyclopts import Parameter
 
 from machines.loader import find, shipped
 from runtime.cli import program_version
-from runtime.commands.exit_codes import FAILED, OK, PROBLEMS, CommandError
+from runtime.commands.exit_codes import FAILED, NETWORK, OK, PROBLEMS, CommandError
 from runtime.commands.match_setup import PLAYERS_MAX, cast, check_name, seats_of
-from runtime.commands.options import Json, loaded
+from runtime.commands.options import Json, loaded, shown_address
 from runtime.commands.output import note, put, put_json
 from runtime.players.base import UnknownPlayerError
 from runtime.players.registry import check_kind
 from runtime.replay import spec_hash
+from runtime.sessions.topology import connections
 
 if TYPE_CHECKING:
     from runtime.tournament.conductor import Arena
     from runtime.tournament.event import Event
+    from runtime.tournament.lobby import Lobby
     from runtime.tournament.store import Store
 
 Action = Literal["check", "run", "show", "again", "drop", "export"]
@@ -40,6 +42,9 @@ def tournament(
     format: Annotated[  # noqa: A002
         list[FormatName], Parameter(help="Of export: csv, json, html or text; all if left out. May be given again.")
     ] = [],  # noqa: B006 (cyclopts makes a new list)
+    lobby: Annotated[
+        str | None, Parameter(help="Of run: HOST:PORT where players who have a token come to; port 0 takes a free one.")
+    ] = None,
     rounds: Annotated[bool, Parameter(help="Show each match too.")] = False,
     ratings: Annotated[bool, Parameter(help="Show ratings too.", negative="--no-ratings")] = True,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], help="Tell of no match as it ends.")] = False,
@@ -66,7 +71,12 @@ def tournament(
         return _tried(found, arena)
     exported = (output, [*(format or ("csv", "json", "html", "text"))]) if action == "export" else None
     how = (rounds, ratings, quiet, json)
-    return _with_store(action, found, arena, about, why=why, accept=accept, how=how, exported=exported)
+    tokens = {player.token: player.name for player in found.players if player.token}
+    if action == "run" and bool(tokens) != (lobby is not None):
+        first = next(iter(tokens.values()), "")
+        why_not = f"{first} comes by token: give --lobby HOST:PORT" if tokens else "no player of this event has a token"
+        raise CommandError(f"{event}: {why_not}")
+    return _with_store(action, found, arena, about, why=why, accept=accept, how=how, exported=exported, lobby=lobby)
 
 
 def _tried(event: Event, arena: Arena) -> int:
@@ -90,6 +100,7 @@ def _with_store(
     accept: str | None,
     how: tuple[bool, bool, bool, bool],
     exported: tuple[Path, list[str]] | None,
+    lobby: str | None,
 ) -> int:
     from runtime.tournament.exports import facts, write_exports
     from runtime.tournament.progress import progress_of
@@ -103,7 +114,7 @@ def _with_store(
             store.begin(event.name, event.text, arena.spec_hash, accept=accept)
             if action == "run":
                 with store.alone():
-                    _run(event, store, arena, quiet=quiet)
+                    _run(event, store, arena, quiet=quiet, lobby=lobby)
             elif about is not None:
                 if action == "drop" and about not in [player.name for player in event.players]:
                     raise CommandError(f"there is no player {about!r} in {event.file}")
@@ -127,12 +138,13 @@ def _with_store(
     return FAILED if any(map(progress.is_void, progress.matches)) else OK
 
 
-def _run(event: Event, store: Store, arena: Arena, *, quiet: bool) -> None:
+def _run(event: Event, store: Store, arena: Arena, *, quiet: bool, lobby: str | None) -> None:
     import signal
 
     from runtime.tournament.conductor import Conductor
 
-    conductor = Conductor(event, store, arena, tell=(lambda line: None) if quiet else note)
+    opened = _opened(event, lobby) if lobby is not None else None
+    conductor = Conductor(event, store, arena, tell=(lambda line: None) if quiet else note, lobby=opened)
     asked: list[int] = []
 
     def stop(number: int, frame: object) -> None:
@@ -147,8 +159,31 @@ def _run(event: Event, store: Store, arena: Arena, *, quiet: bool) -> None:
     finally:
         for one, was in before.items():
             signal.signal(one, was)
+        if opened is not None:
+            opened.close()
     if asked:
         raise KeyboardInterrupt
+
+
+def _opened(event: Event, address: str) -> Lobby:
+    """Open the lobby of an event and tell where it is.
+
+    Raises:
+        CommandError: the address is none, or cannot be had.
+    """
+    from runtime.tournament.lobby import Lobby, LobbyError
+
+    host, colon, port = address.rpartition(":")
+    if not colon or not host or not port.isdecimal() or int(port) > 65535:
+        raise CommandError(f"--lobby {address!r} is not of the form HOST:PORT, as in 0.0.0.0:8000")
+    try:
+        found = Lobby(
+            host.strip("[]"), int(port), {player.token: player.name for player in event.players if player.token}
+        )
+    except LobbyError as error:
+        raise CommandError(str(error), NETWORK) from None
+    note(f"the lobby is at {shown_address(host.strip('[]'), found.port)}")
+    return found
 
 
 def read(path: Path) -> Event:
@@ -173,7 +208,7 @@ def arena_of(event: Event) -> Arena:
         SpecError: the spec has problems.
     """
     from runtime.tournament.conductor import Arena
-    from runtime.tournament.event import EventProblem
+    from runtime.tournament.event import REMOTE, EventProblem
 
     spec = loaded(event.spec, event.settings, event.rules)
     problems: list[EventProblem] = []
@@ -194,10 +229,18 @@ def arena_of(event: Event) -> Arena:
         settings[size] = cast(spec, event.settings, size, (), setup.client).settings
     for player in event.players:
         try:
-            check_kind(player.kind, spec)
+            if player.kind != REMOTE:
+                check_kind(player.kind, spec)
             check_name(player.name, spec, client)
         except (UnknownPlayerError, CommandError) as error:
             problems.append(EventProblem(player.place, str(error).removeprefix("--name ")))
+    if connections(spec, setup.client, setup.server) != 1 or len(spec.connects[setup.client]) != 1:
+        for player in event.players:
+            if player.kind == REMOTE:
+                text = (
+                    f"{player.name} cannot come by token: a {setup.client} of {spec.protocol} has several connections"
+                )
+                problems.append(EventProblem(player.place, text))
     if problems:
         raise CommandError("\n".join(map(str, problems)), PROBLEMS)
     files = event.file.parent / f"{event.file.stem}-matches"

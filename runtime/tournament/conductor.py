@@ -12,7 +12,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext, SpawnContext
 from multiprocessing.process import BaseProcess
@@ -23,13 +23,15 @@ from uuid import uuid4
 from runtime.players.descendants import MARK as PROGRAM_MARK
 from runtime.players.seeds import derived_seed
 from runtime.tournament import match_process
-from runtime.tournament.event import Event
+from runtime.tournament.event import REMOTE, Event
+from runtime.tournament.lobby import Lobby
 from runtime.tournament.match_process import MARK, MatchReport, MatchTask, seats_of_match
 from runtime.tournament.progress import EventProgress, progress_of
 from runtime.tournament.store import Match, Store
 from runtime.tournament.table import placed_text
 
 GRACE_SECONDS: Final = 15.0  # beyond a match's time, until its process is ended from outside
+LOBBY_LOOK_SECONDS: Final = 0.1
 END_SECONDS: Final = 3.0  # in which a process is to end once told to
 PRELOADED: Final = (  # what every match needs, and would import anew: 60 ms of processor time a match become 43
     *("runtime.cli", "runtime.tournament.match_process", "concurrent.futures.thread", "specs"),
@@ -61,10 +63,18 @@ class _Running:
 
 
 class Conductor:
-    """Plays an event until nothing is missing. ``tell`` hears a line for each match that is settled or broken."""
+    """Plays an event until nothing is missing. ``tell`` hears a line for each match that is settled or broken.
+
+    Players who come by token are taken from ``lobby``.
+    """
 
     def __init__(
-        self, event: Event, store: Store, arena: Arena, tell: Callable[[str], None] = lambda line: None
+        self,
+        event: Event,
+        store: Store,
+        arena: Arena,
+        tell: Callable[[str], None] = lambda line: None,
+        lobby: Lobby | None = None,
     ) -> None:
         self.event = event
         self.store = store
@@ -72,6 +82,9 @@ class Conductor:
         self.tell = tell
         self.progress: EventProgress = EventProgress(event)
         self._running: dict[str, _Running] = {}
+        self._lobby = lobby
+        self._remote = {player.name for player in event.players if player.kind == REMOTE}
+        self._waits: dict[str, float] = {}  # since when a match waits for those who come by token
         self._stopped = False
         self._mark = store.mark
         self._context: SpawnContext | ForkServerContext = multiprocessing.get_context("spawn")
@@ -89,7 +102,7 @@ class Conductor:
             while not self._stopped:
                 self._plan()
                 self._start_ready()
-                if not self._running:
+                if not self._running and not self._waits:
                     break
                 self._wait()
         finally:
@@ -122,19 +135,35 @@ class Conductor:
                 return
             if match.id in self._running or self.progress.is_settled(match):
                 continue
-            if busy.isdisjoint(match.seats):
-                self._start(match)
+            if busy.isdisjoint(match.seats) and (absent := self._absent(match)) is not None:
+                self._start(match, absent)
                 busy.update(match.seats)
 
-    def _start(self, match: Match) -> None:
+    def _absent(self, match: Match) -> dict[str, str] | None:
+        """Return who of a match did not come, and why that is a fault; None as long as somebody is waited for."""
+        missing = [name for name in match.seats if name in self._remote and not self._is_here(name)]
+        since, most = self._waits.setdefault(match.id, time.monotonic()), self.event.come_seconds
+        if missing and time.monotonic() - since < most:
+            return None
+        del self._waits[match.id]
+        return dict.fromkeys(missing, f"absent: nobody came with its token within {most:g} s")
+
+    def _is_here(self, name: str) -> bool:
+        return self._lobby is not None and self._lobby.is_here(name)
+
+    def _start(self, match: Match, absent: Mapping[str, str]) -> None:
         attempt, run = self.progress.attempts.get(match.number, 0) + 1, uuid4().hex[:12]
         self.store.start(match.number, attempt, run)
         self.progress.attempts[match.number] = attempt
         ours, theirs = self._context.Pipe()
-        task = self.task(match, run)
+        come = [name for name in match.seats if name in self._remote and name not in absent]
+        elsewhere = {name: self._lobby.take(name) for name in come} if self._lobby is not None else {}
+        task = replace(self.task(match, run), absent=absent, elsewhere=elsewhere)
         process = self._context.Process(target=match_process.run, args=(task, theirs), daemon=False)
         process.start()
         theirs.close()
+        for given in elsewhere.values():
+            given.close()
         self._running[match.id] = _Running(match, attempt, run, process, ours, time.monotonic())
 
     def task(self, match: Match, run: str) -> MatchTask:
@@ -162,12 +191,17 @@ class Conductor:
         """Wait until something has come of a match, or one has had its time."""
         now = time.monotonic()
         most = self.event.match_seconds + GRACE_SECONDS
-        until = min(one.began for one in self._running.values()) + most
+        until = min((one.began + most for one in self._running.values()), default=now + 1)
         known = {one.connection: one for one in self._running.values()}
-        ready = wait([*known], timeout=max(0.0, min(until - now, 1.0)))
+        lobby = self._lobby.sockets() if self._lobby is not None and os.name != "nt" else []
+        # Windows waits for no sockets together with pipes: there the lobby is looked at now and then.
+        longest = 1.0 if self._lobby is None or lobby else LOBBY_LOOK_SECONDS
+        ready = wait([*known, *lobby], timeout=max(0.0, min(until - now, longest)))
+        if self._lobby is not None:
+            self._lobby.turn()
         for connection in ready:
-            assert isinstance(connection, Connection), "only connections are waited for"
-            self._ended(known[connection], self._report(known[connection]))
+            if isinstance(connection, Connection):
+                self._ended(known[connection], self._report(known[connection]))
         for one in [*self._running.values()]:
             if time.monotonic() - one.began > most:
                 self._ended(one, MatchReport(broken=f"its process did not end within {most:g} s"))

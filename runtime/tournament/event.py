@@ -30,8 +30,8 @@ EVENT_KEYS: Final = (
     *("points", "ties", "database", "players"),
 )
 FORMATS: Final = ("round-robin", "gauntlet", "knockout", "swiss", "groups")
-PLAYER_KEYS: Final = ("command", "folder", "kind")
-LIMIT_KEYS: Final = ("match", "tries", "start", "memory", "processes", "output")
+PLAYER_KEYS: Final = ("command", "folder", "kind", "token")
+LIMIT_KEYS: Final = ("match", "tries", "come", "start", "memory", "processes", "output")
 EVENT_BYTES_MAX: Final = 1 << 20
 PLAYERS_MAX: Final = 1000
 ROUNDS_MAX: Final = 1000
@@ -39,11 +39,14 @@ GAMES_MAX: Final = 100
 AT_ONCE_MAX: Final = 64
 MATCH_SECONDS: Final = 300.0
 TRIES: Final = 3
+COME_SECONDS: Final = 60.0  # until a match does without a player who comes by token
 START_SECONDS: Final = 10.0  # of a program, until its first question is asked
 MEMORY_MIB: Final = 1024  # of a program and all that it starts
 PROCESSES: Final = 64
 OUTPUT_MIB: Final = 16  # of a program in a match
 SIZE_MIB_MAX: Final = 1 << 20
+REMOTE: Final = "remote"  # the kind of who comes by token
+TOKEN_CHARACTERS: Final = range(16, 201)
 _SIZE: Final = re.compile(r"([0-9]{1,9}) ?(MiB|GiB)")
 
 
@@ -63,12 +66,16 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """Somebody who plays: ``kind`` as for `runtime.players.registry.open_player`, ``folder`` where a program runs."""
+    """Somebody who plays: ``kind`` as for `runtime.players.registry.open_player`, ``folder`` where a program runs.
+
+    Who plays from elsewhere has a ``token``, by which it is known in the lobby, and the kind REMOTE.
+    """
 
     name: str
     kind: str
     folder: Path
     place: Place
+    token: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +93,7 @@ class Event:
     games: int
     at_once: int | None
     match_seconds: float
+    come_seconds: float
     programs: ProgramLimits
     tries: int
     out_after: int | None
@@ -157,6 +165,7 @@ class _EventReader:
     path: Path
     text: str
     problems: list[EventProblem] = field(default_factory=list)
+    tokens: set[str] = field(default_factory=set)
 
     def fault(self, place: Place, text: str, hint: str = "") -> None:
         self.problems.append(EventProblem(place, text, hint))
@@ -192,6 +201,7 @@ class _EventReader:
             games=self.number(node.get("games"), "games", 1, GAMES_MAX) or 1,
             at_once=self.number(node.get("at_once"), "at_once", 1, AT_ONCE_MAX),
             match_seconds=self.duration(limits.get("match"), "match", MATCH_SECONDS, "5 min"),
+            come_seconds=self.duration(limits.get("come"), "come", COME_SECONDS, "60 s"),
             programs=self.programs(limits),
             tries=self.number(limits.get("tries"), "tries", 1, 100) or TRIES,
             out_after=self.number(node.get("out_after"), "out_after", 1, 1_000_000),
@@ -221,15 +231,35 @@ class _EventReader:
     def player(self, key: ScalarNode, body: MapNode) -> Entrant:
         command, kind = self.words(body.get("command"), "command"), self.words(body.get("kind"), "kind")
         folder = self.path.parent / (self.words(body.get("folder"), "folder") or ".")
-        if (command is None) == (kind is None):
-            text = f"the player {key.text!r} has one of 'command' and 'kind'"
+        secret = self.words(body.get("token"), "token")
+        if sum(one is not None for one in (command, kind, secret)) != 1:
+            text = f"the player {key.text!r} has one of 'command', 'kind' and 'token'"
             self.fault(key.place, text, "like {command: python3 bot.py, folder: ./ann}, or {kind: strong}")
+        if secret is not None:
+            place = place_of(body.get("token"), key.place)
+            return Entrant(key.text, REMOTE, folder.resolve(), key.place, self.token(secret, place))
         if kind is not None and (kind in PERSONS or kind.startswith("exec:")):
             hint = "programs have 'command'" if kind not in PERSONS else "a person may play with accord play"
             self.fault(place_of(body.get("kind"), key.place), f"{kind!r} is no kind for an event", hint)
         if not folder.is_dir():
             self.fault(place_of(body.get("folder"), key.place), f"there is no folder {folder}", "see 'folder'")
         return Entrant(key.text, f"exec:{command}" if command is not None else kind or "", folder.resolve(), key.place)
+
+    def token(self, file: str, place: Place) -> str:
+        """Return what a file has as a player's token."""
+        path, hint = self.path.parent / file, "a line of 16 to 200 letters and digits, which nobody can guess"
+        try:
+            with path.open() as opened:
+                token = opened.read(1000).strip()
+        except (OSError, UnicodeDecodeError):
+            self.fault(place, f"the token's file {path} cannot be read", hint)
+            return ""
+        if not (token.isascii() and token.isalnum() and len(token) in TOKEN_CHARACTERS):
+            self.fault(place, f"the file {path} has no token", hint)
+        elif token in self.tokens:
+            self.fault(place, f"the token in {path} is another player's too", "each has one of its own")
+        self.tokens.add(token)
+        return token
 
     def format(self, node: Node | None, names: Sequence[str]) -> Format:
         if node is None:

@@ -10,11 +10,12 @@ import os
 import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from contextlib import AbstractAsyncContextManager, closing, nullcontext, suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
+from socket import socket
 from typing import Any, Final
 
 import anyio
@@ -25,15 +26,18 @@ from machines.model import Spec
 from machines.values import plain
 from runtime.journal import FORMAT, Head, open_journal
 from runtime.losses import Loss, violation_text
-from runtime.players.base import UnknownPlayerError
+from runtime.players.base import Player, UnknownPlayerError
 from runtime.players.descendants import WARDEN
+from runtime.players.faulty import SilentPlayer
 from runtime.players.program_limits import ProgramLimits
 from runtime.players.registry import open_player
 from runtime.players.seeds import derived_seed
+from runtime.sessions.elsewhere import play_elsewhere
 from runtime.sessions.game_result import GameResult, Participant
 from runtime.sessions.match import play
 from runtime.sessions.topology import connections
 from runtime.stopping import force_end
+from runtime.tournament.event import REMOTE
 from runtime.tournament.store import Placed
 
 MARK: Final = "ACCORD_EVENT"  # the variable by which left-over programs of an event are known
@@ -46,7 +50,8 @@ WORDS_LINES: Final = 5  # of a program's standard error, kept with its fault
 class MatchTask:
     """What a process is to play. ``seats`` are in the order in which they sit down; ``folder`` takes the journal.
 
-    ``seconds`` is how long it may take, ``programs`` what each program in it may take.
+    ``seconds`` is how long it may take, ``programs`` what each program in it may take. Both by name, ``elsewhere`` has
+    the connections of those who came through the lobby, ``absent`` who did not come, and why.
     """
 
     spec: str
@@ -62,6 +67,8 @@ class MatchTask:
     folder: Path
     accord: str
     mark: str
+    elsewhere: Mapping[str, socket] = field(default_factory=dict)
+    absent: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,23 +139,24 @@ def report_of(task: MatchTask) -> MatchReport:
         settings=dict(task.settings),
         rules=list(task.rules),
     )
-    absent: dict[str, str] = {}
-    make_player = partial(open_player, limits=task.programs)
+    absent = dict(task.absent)
+    make_player = partial(_open_seat, limits=task.programs)
+    elsewhere = {name: partial(play_elsewhere, connection) for name, connection in task.elsewhere.items()}
 
     async def game() -> GameResult | None:
-        seats = task.seats
+        seats = _with_places_kept(task.seats, absent)
         for attempt in range(2):
             try:
                 with anyio.move_on_after(task.seconds), closing(_new_journal(task.folder, head)) as journal:
                     roles: dict[str, Any] = {"server": task.server, "client": task.client, "seed": task.seed}
-                    return await play(spec, rules, seats, journal=journal, make_player=make_player, **roles)
+                    roles |= {"make_player": make_player, "elsewhere": elsewhere}
+                    return await play(spec, rules, seats, journal=journal, **roles)
                 return None
             except UnknownPlayerError:
                 absent.update([found async for found in _cannot_start(spec, seats)])
                 if attempt or not absent:
                     raise
-                # The others play all the same: a place that hangs up as soon as it is asked.
-                seats = tuple([replace(seat, kind="gone") if seat.name in absent else seat for seat in seats])
+                seats = _with_places_kept(seats, absent)
         raise AssertionError("the second attempt returns or raises")
 
     def _new_journal(folder: Path, head: Head) -> Any:
@@ -162,11 +170,21 @@ def report_of(task: MatchTask) -> MatchReport:
     return judged(spec, task, result, absent)
 
 
+def _with_places_kept(seats: Sequence[Participant], absent: Mapping[str, str]) -> tuple[Participant, ...]:
+    """Return the seats with a place for each who is absent that hangs up as soon as it is asked: the others play."""
+    return tuple([replace(seat, kind="gone") if seat.name in absent else seat for seat in seats])
+
+
+def _open_seat(kind: str, **how: Any) -> AbstractAsyncContextManager[Player]:
+    """Make a player as `open_player` does; who plays from elsewhere is asked nothing here."""
+    return nullcontext(SilentPlayer()) if kind == REMOTE else open_player(kind, **how)
+
+
 async def _cannot_start(spec: Spec, seats: Sequence[Participant]) -> Any:
     """Yield the name of each player that cannot be made, and why."""
     for seat in seats:
         try:
-            async with open_player(seat.kind, spec=spec, name=seat.name, seed=seat.seed, folder=seat.folder):
+            async with _open_seat(seat.kind, spec=spec, name=seat.name, seed=seat.seed, folder=seat.folder):
                 pass
         except UnknownPlayerError as error:
             yield seat.name, f"cannot start: {error}"
@@ -186,6 +204,8 @@ def judged(spec: Spec, task: MatchTask, result: GameResult, absent: Mapping[str,
         if not faulty:
             return MatchReport(broken=f"no match was played: {task.server} returned {plain(ended.value)!r}")
         seated = MatchOutcome((), tuple(faulty))
+    away = [seat for seat, name in enumerate(names) if name in absent]  # also if no question ever came to them
+    seated = MatchOutcome(seated.ranking, tuple(dict.fromkeys((*seated.faults, *away))), seated.points)
     return MatchReport(tuple(_places(names, seated, losses)), plain(ended.value))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from runtime.tournament.conductor import Arena, Conductor
-from runtime.tournament.event import Event, Format
+from runtime.tournament.event import REMOTE, Event, Format
 from runtime.tournament.progress import EventProgress
 from runtime.tournament.store import Store
 from runtime.tournament.table import fault_lines
@@ -19,7 +19,10 @@ ROUNDS = 2  # of tables: who has no seat in the first has one in the second
 def trial(event: Event, arena: Arena) -> tuple[list[str], bool]:
     """Return what each player is to be told, and whether all went well."""
     form = Format("groups", ROUNDS, low=event.format.low, high=event.format.high)
-    tried = replace(event, format=form, games=1, out_after=None, tries=1)
+    here = tuple([player for player in event.players if player.kind != REMOTE])  # others come when it begins
+    if len(here) < event.format.low:
+        return [f"no match was tried: {len(here)} of the players are here, the others come by token"], True
+    tried = replace(event, format=form, games=1, out_after=None, tries=1, players=here)
     with TemporaryDirectory() as folder:
         store = Store(f"sqlite:///{Path(folder) / 'trial.db'}")
         try:
