@@ -100,6 +100,18 @@ class ConnectOptions:
         None
     )
 
+    def first(self, address: str | None) -> str:
+        """Return where to connect to: the ``address`` that was given, or the lobby's.
+
+        Raises:
+            CommandError: it is not one of the two.
+        """
+        if self.lobby is None and (address is None or self.token is not None):
+            raise CommandError("accord join takes a spec and HOST:PORT; or --lobby HOST:PORT and --token FILE")
+        if self.lobby is not None and (address is not None or self.to or self.tls):
+            raise CommandError("--lobby is where the event is: give no other address, and no TLS")
+        return self.lobby or address or ""
+
     def addresses(self, spec: Spec, role: str, first: str) -> dict[str, Address]:
         """Return where the roles are that a role connects to, those left out that it starts for itself.
 
@@ -149,15 +161,10 @@ def join(
 
     With --lobby it waits in the lobby of an event, plays each match that it is called for, and ends with the event.
     """
+    client = _prepared(spec, connect.first(address), role, player, connect, given)
     if connect.lobby is not None:
-        if address is not None or connect.to or connect.tls:
-            raise CommandError("--lobby is where the event is: give no other address, and no TLS")
-        client = _prepared(spec, connect.lobby, role, player, connect, given)
         with log_shown(log, as_json=log_json, waits=False):
             return run(partial(_played_in_lobby, client, _token(connect.token), evidence, json), backend)
-    if address is None or connect.token is not None:
-        raise CommandError("accord join takes a spec and HOST:PORT; or --lobby HOST:PORT and --token FILE")
-    client = _prepared(spec, address, role, player, connect, given)
     head = head_of(
         spec,
         client.program.spec,
