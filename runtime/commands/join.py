@@ -25,6 +25,7 @@ from runtime.commands.journals import JournalOptions, head_of, journal_path
 from runtime.commands.match_setup import check_name, relax_time_limits
 from runtime.commands.options import (
     Answers,
+    Backend,
     BackendOption,
     Evidence,
     Json,
@@ -46,7 +47,7 @@ from runtime.commands.options import (
 )
 from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.results import result_lines
-from runtime.journal import Journal
+from runtime.journal import Head, Journal
 from runtime.losses import EVIDENCE_SHOWN, Losses, own_loss, parting_words
 from runtime.network.tls import client_context
 from runtime.players.base import Player
@@ -165,20 +166,10 @@ def join(
     if connect.lobby is not None:
         with log_shown(log, as_json=log_json, waits=False):
             return run(partial(_played_in_lobby, client, _token(connect.token), evidence, json), backend)
-    head = head_of(
-        spec,
-        client.program.spec,
-        client.program.role.name,
-        seed=client.seed,
-        settings=client.settings,
-        rules=given.rules,
-        backend=backend,
-        my=client.my,
-    )
     in_result = client.is_in_result if log in ("warning", "error") else None
     with (
         log_shown(log, as_json=log_json, without=in_result, waits=client.kind not in PERSONS),
-        journal.opened(head) as book,
+        journal.opened(client.head(spec, given, backend)) as book,
     ):
         ended = run(partial(client.play, book), backend)
     if json:
@@ -281,6 +272,11 @@ class _Client:
     def my(self) -> dict[str, Any]:
         """What the spec calls ``my``."""
         return {"name": self.name}
+
+    def head(self, name: str, given: SpecOptions, backend: Backend) -> Head:
+        """Return the head of its journal; ``name`` is the spec's as it was given."""
+        who: dict[str, Any] = {"seed": self.seed, "settings": self.settings, "rules": given.rules, "my": self.my}
+        return head_of(name, self.program.spec, self.program.role.name, backend=backend, **who)
 
     async def play(self, book: Journal | None, token: str = "") -> Ended:
         """Connect, and return how the session ended. With a ``token`` it is a match of a lobby, once that begins."""
