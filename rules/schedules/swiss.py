@@ -2,16 +2,20 @@
 
 Players stand in order of score, then of seeding. The first who is free meets, within its score group, the one half a
 group below, else the nearest who is left; where that leads nowhere the pair before is undone. With an odd number the
-last who has had no bye has one. Who has been first less often is first.
+last who has had no bye has one. Who has been first less often, against second, is first; two who have both been first,
+or both second, LEAD_MAX times more often do not meet, if that can be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 from rules.schedules.pairings import Round, Table
 
 STEPS_MAX = 200_000  # pairs tried in a round; beyond, who has met may meet again. 300 players take about 300.
+BALANCED_STEPS_MAX = 20_000  # of them, for a round in which no seats get out of balance
+LEAD_MAX = 2  # times that somebody is first more often than second, or the other way round, as by FIDE's rules
 
 
 def swiss_round(scores: Mapping[int, float], history: Sequence[Round], seated: Sequence[int]) -> Round:
@@ -23,12 +27,34 @@ def swiss_round(scores: Mapping[int, float], history: Sequence[Round], seated: S
     """
     order = sorted(scores, key=lambda player: (-scores[player], seated.index(player)))
     met = {frozenset(table) for tables in history for table in tables}
-    for strict in (True, False):
-        for bye in _byes(order, history):
-            pairs = _paired([player for player in order if player != bye], met, scores, strict=strict)
-            if pairs is not None:
-                return tuple([_in_seats(pair, history) for pair in pairs])
+    leads, byes = _leads(order, history), _byes(order, history)
+    balanced = met | {frozenset(pair) for pair in combinations(order, 2) if _is_unbalanced(pair, leads)}
+    for barred, bye, strict, steps_max in (
+        (balanced, byes[0], True, BALANCED_STEPS_MAX),
+        *((met, bye, True, STEPS_MAX) for bye in byes),
+        *((met, bye, False, STEPS_MAX) for bye in byes),
+    ):
+        free = [player for player in order if player != bye]
+        pairs = _paired(free, barred, scores, strict=strict, steps_max=steps_max)
+        if pairs is not None:
+            return tuple([_in_seats(pair, leads, history) for pair in pairs])
     return ()
+
+
+def _leads(order: Sequence[int], history: Sequence[Round]) -> dict[int, int]:
+    """Return how much more often each was first than second."""
+    found = dict.fromkeys(order, 0)
+    for tables in history:
+        for first, second in tables:
+            found[first] = found.get(first, 0) + 1
+            found[second] = found.get(second, 0) - 1
+    return found
+
+
+def _is_unbalanced(pair: Table, leads: Mapping[int, int]) -> bool:
+    """Whether one of two would have to be first, or second, more often than it may."""
+    one, other = (leads[player] for player in pair)
+    return min(one, other) >= LEAD_MAX or max(one, other) <= -LEAD_MAX
 
 
 def _byes(order: Sequence[int], history: Sequence[Round]) -> list[int | None]:
@@ -44,24 +70,24 @@ def _byes(order: Sequence[int], history: Sequence[Round]) -> list[int | None]:
 
 
 def _paired(
-    order: Sequence[int], met: set[frozenset[int]], scores: Mapping[int, float], *, strict: bool
+    order: Sequence[int], barred: set[frozenset[int]], scores: Mapping[int, float], *, strict: bool, steps_max: int
 ) -> list[Table] | None:
-    """Return pairs of all players, or None if, being ``strict``, nobody who has not met is left for somebody."""
+    """Return pairs of all players; None if, being ``strict``, there is no way without a ``barred`` one."""
     free = list(order)
     pairs: list[Table] = []
     ways: list[list[int]] = []  # for the pair at each place, the opponents not tried yet, the best last
     steps = 0
     while free or len(ways) > len(pairs):
         if len(ways) == len(pairs):
-            ways.append(_opponents(free, met, scores, strict=strict))
+            ways.append(_opponents(free, barred, scores, strict=strict))
         steps += 1
-        if ways[-1] and steps <= STEPS_MAX:
+        if ways[-1] and steps <= steps_max:
             pair = (free[0], ways[-1].pop())
             pairs.append(pair)
             free = [player for player in free if player not in pair]
         else:
             ways.pop()
-            if not pairs or steps > STEPS_MAX:
+            if not pairs or steps > steps_max:
                 return None
             undone = pairs.pop()
             free = sorted([*free, *undone], key=order.index)
@@ -69,22 +95,21 @@ def _paired(
 
 
 def _opponents(
-    free: Sequence[int], met: set[frozenset[int]], scores: Mapping[int, float], *, strict: bool
+    free: Sequence[int], barred: set[frozenset[int]], scores: Mapping[int, float], *, strict: bool
 ) -> list[int]:
-    """Return whom the first of those who are free may meet, the best last; who has met before comes first of all."""
+    """Return whom the first of those who are free may meet, the best last; who is barred comes first of all."""
     first = free[0]
     group = [player for player in free if scores[player] == scores[first]]
     half = len(group) // 2
     wanted = [*group[half:], *group[1:half][::-1], *free[len(group) :]] if half else list(free[1:])
-    again = [player for player in wanted if frozenset((first, player)) in met]
-    fresh = [player for player in wanted if frozenset((first, player)) not in met]
+    again = [player for player in wanted if frozenset((first, player)) in barred]
+    fresh = [player for player in wanted if frozenset((first, player)) not in barred]
     return [*([] if strict else again[::-1]), *fresh[::-1]]
 
 
-def _in_seats(pair: Table, history: Sequence[Round]) -> Table:
-    """Return a pair with the one first who has been first less often; else who was second last."""
+def _in_seats(pair: Table, leads: Mapping[int, int], history: Sequence[Round]) -> Table:
+    """Return a pair with the one first who has been first less often, against second; else who was second last."""
     one, other = pair
-    first = {player: sum(table[0] == player for tables in history for table in tables) for player in pair}
-    if first[one] != first[other]:
-        return pair if first[one] < first[other] else (other, one)
+    if leads[one] != leads[other]:
+        return pair if leads[one] < leads[other] else (other, one)
     return pair if len(history) % 2 == 0 else (other, one)

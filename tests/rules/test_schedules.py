@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
@@ -106,6 +107,24 @@ def test_three_hundred_players_are_paired_over_nine_rounds() -> None:
 
     assert max(pairs(history).values()) == 1
     assert all(len(tables) == 150 for tables in history)
+    leads = Counter(table[0] for tables in history for table in tables)
+    leads.subtract(table[1] for tables in history for table in tables)
+    assert max(map(abs, leads.values())) <= 2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_in_swiss_rounds_nobody_is_first_or_second_twice_more_often_than_the_other(seed: int) -> None:
+    random, scores = Random(seed), dict.fromkeys(range(60), 0.0)
+    history: list[Round] = []
+    for _ in range(9):
+        history.append(swiss_round(scores, history, range(60)))
+        for pair in history[-1]:
+            scores[random.choice(pair)] += 1
+
+    leads = Counter(table[0] for tables in history for table in tables)
+    leads.subtract(table[1] for tables in history for table in tables)
+    assert max(pairs(history).values()) == 1
+    assert max(map(abs, leads.values())) <= 2
 
 
 def test_where_all_have_met_the_fewest_meet_again() -> None:
