@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
@@ -13,7 +14,7 @@ from runtime.cli import program_version
 from runtime.commands.exit_codes import FAILED, NETWORK, OK, PROBLEMS, CommandError
 from runtime.commands.match_setup import PLAYERS_MAX, cast, check_name, seats_of
 from runtime.commands.options import Json, loaded, shown_address
-from runtime.commands.output import note, put, put_json
+from runtime.commands.output import note, put, put_json, results
 from runtime.players.base import UnknownPlayerError
 from runtime.players.registry import check_kind
 from runtime.replay import spec_hash
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 Action = Literal["check", "run", "show", "again", "drop", "export"]
 FormatName = Literal["csv", "json", "html", "text"]
+CLEARED: Final = "\x1b[H\x1b[2J"  # a terminal's screen
 NEEDS_WHY: Final = ("again", "drop")
 
 
@@ -45,6 +47,9 @@ def tournament(
     lobby: Annotated[
         str | None, Parameter(help="Of run: HOST:PORT where players who have a token come to; port 0 takes a free one.")
     ] = None,
+    live: Annotated[
+        bool, Parameter(help="Of show: again whenever something has changed, until the event is over.")
+    ] = False,
     rounds: Annotated[bool, Parameter(help="Show each match too.")] = False,
     ratings: Annotated[bool, Parameter(help="Show ratings too.", negative="--no-ratings")] = True,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], help="Tell of no match as it ends.")] = False,
@@ -70,7 +75,9 @@ def tournament(
         put(f"no problems in {event}: {len(found.players)} players of {found.spec}, {found.format.kind}")
         return _tried(found, arena)
     exported = (output, [*(format or ("csv", "json", "html", "text"))]) if action == "export" else None
-    how = (rounds, ratings, quiet, json)
+    if live and (action != "show" or json):
+        raise CommandError("--live is for accord tournament show, without --json")
+    how = (rounds, ratings, quiet, json, live)
     tokens = {player.token: player.name for player in found.players if player.token}
     if action == "run" and bool(tokens) != (lobby is not None):
         first = next(iter(tokens.values()), "")
@@ -98,7 +105,7 @@ def _with_store(
     *,
     why: str | None,
     accept: str | None,
-    how: tuple[bool, bool, bool, bool],
+    how: tuple[bool, bool, bool, bool, bool],
     exported: tuple[Path, list[str]] | None,
     lobby: str | None,
 ) -> int:
@@ -107,7 +114,7 @@ def _with_store(
     from runtime.tournament.store import Store, StoreError, url_of
     from runtime.tournament.table import summary_lines
 
-    rounds, ratings, quiet, json = how
+    rounds, ratings, quiet, json, live = how
     try:
         store = Store(url_of(event.database, event.file.parent))
         try:
@@ -119,6 +126,8 @@ def _with_store(
                 if action == "drop" and about not in [player.name for player in event.players]:
                     raise CommandError(f"there is no player {about!r} in {event.file}")
                 store.decide(action, about, why or "")
+            if live:
+                return _shown_live(event, store, rated=ratings, rounds=rounds)
             progress, values = progress_of(event, store), store.values()
         finally:
             store.close()
@@ -135,6 +144,21 @@ def _with_store(
     elif action in ("run", "show"):
         for line in summary_lines(progress, rated=ratings, rounds=rounds):
             put(line)
+    return FAILED if any(map(progress.is_void, progress.matches)) else OK
+
+
+def _shown_live(event: Event, store: Store, *, rated: bool, rounds: bool) -> int:
+    """Show an event as it goes, a screen at a time where there is one, and return the exit code."""
+    from runtime.tournament.watching import watch
+
+    def show(lines: Sequence[str]) -> None:
+        if results().isatty():
+            results().write(CLEARED)
+        for line in lines if results().isatty() else (*lines, ""):
+            put(line)
+        results().flush()
+
+    progress = watch(event, store, show, rated=rated, rounds=rounds)
     return FAILED if any(map(progress.is_void, progress.matches)) else OK
 
 

@@ -109,3 +109,23 @@ def test_show_prints_the_table_and_what_each_is_to_be_told(tmp_path: Path) -> No
     assert lines[6].split()[:3] == ["5", "cyd", "0"]
     assert any(line.startswith("cyd: 4 faults") for line in lines)
     assert any("closed: it closed the connection, asked LEFT" in line for line in lines)
+
+
+def test_show_live_shows_each_change_until_the_event_is_over(tmp_path: Path) -> None:
+    path = event(tmp_path, "format: {gauntlet: [ann]}\nat_once: 1")
+    words = [sys.executable, "-m", "runtime", "tournament", "show", str(path), "--live", "--no-ratings", "--rounds"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as live:
+        assert live.stdout is not None
+        first = live.stdout.readline()
+        played(path)
+        rest = live.stdout.read()
+
+    assert live.returncode == 0
+    assert first == "spring cup: 0 of 0 matches, round 0\n"
+    tables = [line for line in rest.splitlines() if line.startswith("spring cup")]
+    assert tables[-1] == "spring cup: 4 of 4 matches, round 4"
+    assert accord("show", str(path), "--live", "--no-ratings")[:2] == (
+        0,
+        accord("show", str(path), "--no-ratings")[1] + "\n",
+    )
+    assert accord("run", str(path), "--live")[0] == 2
