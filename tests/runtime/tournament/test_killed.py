@@ -149,7 +149,7 @@ def transactions() -> Iterator[Any]:
         yield pytest.param(number, "postgresql", marks=[_ASKED])
 
 
-@pytest.mark.parametrize(("number", "database"), transactions(), indirect=["database"])
+@pytest.mark.parametrize(("number", "database"), [*transactions()], indirect=["database"])
 def test_killed_at_each_transaction_an_event_ends_as_undisturbed(
     number: int, database: Callable[[], str], undisturbed: Undisturbed, mark: str, tmp_path: Path
 ) -> None:
