@@ -64,26 +64,34 @@ def tournament(
     """
     if find_spec("sqlalchemy") is None:
         raise CommandError("accord tournament needs the package sqlalchemy: pip install 'accord[tournament]'")
-    if (action in NEEDS_WHY) != (about is not None):
-        wanted = "one PLAYER" if action == "drop" else "one MATCH" if action == "again" else "nothing more"
-        raise CommandError(f"accord tournament {action} takes an event's file and {wanted}")
-    if action in NEEDS_WHY and not why:
-        raise CommandError(f"a decision has a reason: accord tournament {action} {event} {about} --why '...'")
+    if live and (action != "show" or json):
+        raise CommandError("--live is for accord tournament show, without --json")
+    _check_decision(action, event, about, why)
     found = read(event)
     arena = arena_of(found)
     if action == "check":
         put(f"no problems in {event}: {len(found.players)} players of {found.spec}, {found.format.kind}")
         return _tried(found, arena)
     exported = (output, [*(format or ("csv", "json", "html", "text"))]) if action == "export" else None
-    if live and (action != "show" or json):
-        raise CommandError("--live is for accord tournament show, without --json")
     how = (rounds, ratings, quiet, json, live)
-    tokens = {player.token: player.name for player in found.players if player.token}
+    _check_lobby(action, found, lobby)
+    return _with_store(action, found, arena, about, why=why, accept=accept, how=how, exported=exported, lobby=lobby)
+
+
+def _check_decision(action: Action, event: Path, about: str | None, why: str | None) -> None:
+    if (action in NEEDS_WHY) != (about is not None):
+        wanted = "one PLAYER" if action == "drop" else "one MATCH" if action == "again" else "nothing more"
+        raise CommandError(f"accord tournament {action} takes an event's file and {wanted}")
+    if action in NEEDS_WHY and not why:
+        raise CommandError(f"a decision has a reason: accord tournament {action} {event} {about} --why '...'")
+
+
+def _check_lobby(action: Action, event: Event, lobby: str | None) -> None:
+    tokens = {player.token: player.name for player in event.players if player.token}
     if action == "run" and bool(tokens) != (lobby is not None):
         first = next(iter(tokens.values()), "")
         why_not = f"{first} comes by token: give --lobby HOST:PORT" if tokens else "no player of this event has a token"
-        raise CommandError(f"{event}: {why_not}")
-    return _with_store(action, found, arena, about, why=why, accept=accept, how=how, exported=exported, lobby=lobby)
+        raise CommandError(f"{event.file}: {why_not}")
 
 
 def _tried(event: Event, arena: Arena) -> int:
