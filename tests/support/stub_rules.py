@@ -357,6 +357,9 @@ def knockout() -> dict[str, Any]:
     def entries(cup: Bracket) -> Any:
         return cup.maps
 
+    def points(cup: Bracket) -> Any:
+        return tuple((player, 1.0) for player in left(cup))
+
     def left(cup: Bracket) -> Any:
         return others(cup.players, (*cup.lost, *cup.kicked))
 
