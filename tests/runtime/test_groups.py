@@ -33,11 +33,12 @@ PAIRS = """
 protocol: pairs
 connects: {guest: table}
 wire: {framing: lines, connections_max: 3}
+types: {Name: {string: '.{0,20}'}}
 messages:
   guest:
-    NAME: [$name string]
+    NAME: [$name Name]
     WORD: {word: $word string}
-  table: {BEGIN: [$first string, $second string]}
+  table: {BEGIN: [$first Name, $second Name]}
 roles:
   table:
     main:
