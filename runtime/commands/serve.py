@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any, Final
@@ -12,7 +12,6 @@ from cyclopts import Parameter
 from machines.effects import Ended
 from machines.engine.session import Program, Session
 from machines.values import plain
-from runtime.commands.backends import run
 from runtime.commands.exit_codes import FAILED, OK, CommandError
 from runtime.commands.journals import JournalOptions, head_of, journal_path
 from runtime.commands.options import (
@@ -28,10 +27,10 @@ from runtime.commands.options import (
     seed_of,
     settings_of,
 )
-from runtime.commands.output import OutputError, log_shown, note, put, put_json, put_result
+from runtime.commands.output import log_shown, note, put, put_json, put_result
 from runtime.commands.results import result_lines
 from runtime.commands.serve_again import GroupService
-from runtime.commands.service import ListenOptions, Service, ServiceReport, connections_text
+from runtime.commands.service import ListenOptions, Service, ServiceReport, connections_text, run_until_stopped
 from runtime.journal import Journal
 from runtime.losses import Losses
 from runtime.players.registry import PERSONS, check_kind, default_kind
@@ -135,13 +134,7 @@ class _OneService:
             KeyboardInterrupt: a signal has ended it.
             NetworkError: see `runtime.sessions.server.serve`.
         """
-        try:
-            return run(self._serve, self.service.backend)
-        except KeyboardInterrupt:
-            with suppress(BrokenPipeError, OutputError):  # who read our output may have been interrupted too
-                for stop in self._stops:
-                    self._tell_stop(stop)
-            raise
+        return run_until_stopped(self._serve, self.service.backend, self._stops, self._tell_stop)
 
     async def _serve(self) -> Ended:
         service, per_connection = self.service, self.service.program.per_connection

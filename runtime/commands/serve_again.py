@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NoReturn
 
 from machines.effects import Ended
 from machines.values import plain
-from runtime.commands.backends import run
 from runtime.commands.journals import JournalPlan, journal_path
-from runtime.commands.output import OutputError, note, put, put_json, put_result
+from runtime.commands.output import note, put, put_json, put_result
 from runtime.commands.results import result_lines
-from runtime.commands.service import Service, connections_text
+from runtime.commands.service import Service, connections_text, run_until_stopped
 from runtime.journal import Journal
 from runtime.losses import Losses
 from runtime.sessions.group_server import Group, serve_groups
@@ -39,13 +38,7 @@ class GroupService:
             KeyboardInterrupt: a signal has ended it.
             NetworkError: see `runtime.sessions.group_server.serve_groups`.
         """
-        try:
-            run(self._serve, self.service.backend)
-        except KeyboardInterrupt:
-            with suppress(BrokenPipeError, OutputError):  # who read our output may have been interrupted too
-                for stop in self._stops:
-                    self._tell_stop(stop)
-            raise
+        run_until_stopped(self._serve, self.service.backend, self._stops, self._tell_stop)
         raise AssertionError("it serves until it is ended")
 
     async def _serve(self) -> None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from ssl import SSLContext
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 
 from machines.effects import Effect, Violation
 from machines.engine.session import Program, Session
 from machines.model import Spec
+from runtime.commands.backends import run
 from runtime.commands.exit_codes import CommandError
 from runtime.commands.options import (
     Backend,
@@ -26,7 +27,7 @@ from runtime.commands.options import (
     addresses_of,
     shown_address,
 )
-from runtime.commands.output import note, put_json
+from runtime.commands.output import OutputError, note, put_json
 from runtime.journal import Journal
 from runtime.losses import EVIDENCE_SHOWN, Loss, Losses
 from runtime.network.tls import server_context
@@ -35,6 +36,8 @@ from runtime.players.base import Player
 from runtime.players.registry import open_player
 from runtime.sessions.client import Address
 from runtime.sessions.server import ADDRESS_MAX, Stopped
+
+Result = TypeVar("Result")
 
 
 @Parameter(name="*")
@@ -158,6 +161,23 @@ class Service:
         elif not self.report.quiet:
             spec, role = self.program.spec.protocol, self.program.role.name
             note(f"{spec}: {role} listens on {where}{for_whom}, seed {self.seed}")
+
+
+def run_until_stopped(
+    serve: Callable[[], Awaitable[Result]], backend: Backend, stops: Sequence[Stopped], tell: Callable[[Stopped], None]
+) -> Result:
+    """Run a service and return what it returns; where a signal ends it, tell first how far it was.
+
+    Raises:
+        KeyboardInterrupt: a signal has ended it.
+    """
+    try:
+        return run(serve, backend)
+    except KeyboardInterrupt:
+        with suppress(BrokenPipeError, OutputError):  # who read our output may have been interrupted too
+            for stop in stops:
+                tell(stop)
+        raise
 
 
 def connections_text(stop: Stopped) -> str:
