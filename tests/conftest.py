@@ -14,6 +14,7 @@ from random import Random, SystemRandom
 from typing import Any, Final
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.covering import covering, sample
 
@@ -22,6 +23,10 @@ SHARE: Final = 0.05
 """How much of what the covering part leaves out is drawn."""
 SHARING: Final = ("tests/machines/verification/", "tests/diagrams/")
 """Folders whose files share what is made once: verdicts, pictures."""
+
+# How long an example took says how busy the machine is: tests of time measure themselves.
+settings.register_profile("accord", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("accord")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
