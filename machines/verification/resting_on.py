@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final
 
+from machines.messages.automata import TooLargeError, Work
+from machines.messages.bodies import compile_message
+from machines.messages.overlap import narrower, overlap
 from machines.model import Setting, Spec
 from machines.verification.abstract.limits import COUNTED_MAX, uncounted
 from machines.verification.search.system import OTHERS, clients_of
+
+EXCEPTIONS_TOLD: Final = 4
+EXCEPTION_PAIRS: Final = 2_000  # of messages that are looked at
+EXCEPTION_STEPS: Final = 300_000  # some tenths of a second
 
 
 def rests_on(spec: Spec, clients: Sequence[int], queue: int, any_number: str = "") -> Iterator[str]:
@@ -20,6 +29,9 @@ def rests_on(spec: Spec, clients: Sequence[int], queue: int, any_number: str = "
         further = f"1 (and 2 with at most {OTHERS} of {clients_of(spec)[0]})"
         yield f"numbers of clients: {many if at == 0 else further} of {role}"
     yield f"waiting messages: at most {queue} for each peer"
+    if exceptions := tuple(islice(exceptions_of(spec), EXCEPTIONS_TOLD + 1)):
+        listed = [*exceptions[:EXCEPTIONS_TOLD], *(["…"] if len(exceptions) > EXCEPTIONS_TOLD else [])]
+        yield f"nobody writes a message so that it is read as its exception: {'; '.join(listed)}"
     if spec.rules:
         yield "rules never raise, and keep their contracts"
     yield "an expression has a value for some data: whether it has one for all is not asked"
@@ -36,6 +48,44 @@ def rests_on(spec: Spec, clients: Sequence[int], queue: int, any_number: str = "
     yield "durations are not compared: any clock may ring before any other"
     if spec.frames:
         yield "frames: each comes whole"
+
+
+def exceptions_of(spec: Spec) -> Iterator[str]:
+    """Yield each message that may be written so that it fits a narrower one, which is read first, with a text for it.
+
+    The narrower one is taken as the exception of the other (see the reference), and who keeps to the protocol means it.
+    Where a spec has very many messages for one state, only so many pairs of them are looked at, and in so many steps.
+    """
+    work, shapes, seen = Work(EXCEPTION_STEPS), {}, set()
+    for read, written in islice(_read_before(spec), EXCEPTION_PAIRS):
+        if (read, written) in seen:
+            continue
+        seen.add((read, written))
+        for name in (read, written):
+            if name not in shapes:
+                shapes[name] = compile_message(spec.messages[name], spec.types)
+        try:
+            both = overlap(shapes[written].shapes[0], shapes[read], work)
+            if both is not None and both.certain and narrower(shapes[read], shapes[written].shapes[0], work):
+                yield f"{written} like {both} is {read}"
+        except TooLargeError:
+            return
+
+
+def _read_before(spec: Spec) -> Iterator[tuple[str, str]]:
+    """Yield pairs of messages of one sender that may come to one state, the one that is read first first."""
+    for role in spec.roles.values():
+        for machine in role.machines.values():
+            around = machine.always.answers.receive if machine.always is not None else ()
+            for state in machine.states.values():
+                names = [name for name in (*state.answers.receive, *around) if name in spec.messages]
+                for at, written in enumerate(names):
+                    yield from ((read, written) for read in names[:at] if _come_alike(spec, read, written))
+
+
+def _come_alike(spec: Spec, one: str, other: str) -> bool:
+    shared = not set(spec.messages[one].senders).isdisjoint(spec.messages[other].senders)
+    return shared and one != other and spec.frames.get(one) == spec.frames.get(other)
 
 
 def told(setting: Setting) -> str:
