@@ -148,8 +148,9 @@ def _reason(error: Exception, raw: bytes) -> str:
     """Return why msgspec refused, for people."""
     if isinstance(error, RecursionError):
         return "nested too deep"
-    if isinstance(error, UnicodeDecodeError):
-        return f"not UTF-8: {error.reason}"
+    # Up to 0.22 msgspec raises what Python's decoder does, later an error of its own that says less.
+    if isinstance(error, UnicodeDecodeError) or "UTF-8" in str(error):
+        return f"not UTF-8: {_utf8_fault(raw)}"
     if raw.startswith(b"\xef\xbb\xbf"):
         return "a byte order mark stands before it"
     text = str(error)
@@ -158,6 +159,14 @@ def _reason(error: Exception, raw: bytes) -> str:
     if "surrogate" in text or ("truncated" in text and _SURROGATE.search(raw)):
         return "cut short, or a lone surrogate in it"
     return text[0].lower() + text[1:] if text.startswith(("Input", "Number", "Integer")) else text
+
+
+def _utf8_fault(raw: bytes) -> str:
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        return error.reason
+    return "a text in it is none"
 
 
 _encode = msgspec.json.Encoder().encode

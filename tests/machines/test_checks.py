@@ -24,6 +24,7 @@ from machines.checks import (
     receivers,
     rules,
     scoping,
+    sizes,
     suppressions,
     value_kinds,
 )
@@ -103,7 +104,7 @@ def test_a_door_without_seats_stays_open_and_needs_no_end() -> None:
 protocol: chat
 connects: {client: server}
 messages:
-  client: {SAY: [say, $text string]}
+  client: {SAY: [say, $text string 0..60]}
   server: {SAID: [said, $text string]}
 roles:
   server:
@@ -205,6 +206,7 @@ MODULES = (
     partial_values,
     agreement,
     durations,
+    sizes,
     bindings,
     ambiguity,
     receivers,

@@ -248,7 +248,7 @@ protocol: room
 wire: {framing: text}
 connects: {guest: host}
 messages:
-  guest: {NAME: "iam ${name string}", TALK: "say ${line string}", ANY: $words string}
+  guest: {NAME: "iam ${name string}", TALK: "say ${line string 0..60}", ANY: $words string}
   host: {HOW: "who are you?", SAID: "said ${line string}"}
 roles:
   host:

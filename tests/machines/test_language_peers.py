@@ -11,7 +11,7 @@ from tests.support.tiny import returned, shows, start, tiny
 
 SPEC = """
         messages:
-          client: {HELLO: [hello, $name string], MOVE: [move, $x int], SAY: [say, $line string]}
+          client: {HELLO: [hello, $name string 0..60], MOVE: [move, $x int], SAY: [say, $line string 0..60]}
           server: {SEAT: [seat, $name string, $n int], NEWS: [news, $line string]}
         roles:
           server:

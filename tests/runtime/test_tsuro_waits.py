@@ -18,6 +18,7 @@ import anyio.lowlevel
 import pytest
 from anyio.abc import TaskGroup
 
+from machines.loader import load
 from rules.tsuro_board import TILES
 from runtime.network.transport import FLUSH_SECONDS, LINGER_SECONDS
 from tests.runtime.conftest import WAYS
@@ -201,6 +202,8 @@ async def speak_in_others_turn(culprit: Culprit, right: Any) -> Then:
     return Then.PLAY
 
 
+LONGEST: Final = load("tsuro").wire.message_bytes_max
+
 MISDEEDS: Final[dict[str, Misdeed[Culprit]]] = {
     "late": Misdeed(be_late, "late: ", late=True),
     "no JSON": Misdeed(say_no_json, "malformed: "),
@@ -214,7 +217,7 @@ MISDEEDS: Final[dict[str, Misdeed[Culprit]]] = {
     "byte by byte": Misdeed(say_it_byte_by_byte, "", over_tcp=True),
     "two at once": Misdeed(say_two_things_at_once, "early: ", over_tcp=True),
     "10 MB without an end": Misdeed(
-        flood_without_an_end, "its bytes make no sense: a message is longer than 1048576 bytes", over_tcp=True
+        flood_without_an_end, f"its bytes make no sense: a message is longer than {LONGEST} bytes", over_tcp=True
     ),
     "10 MB of lines": Misdeed(flood_with_lines, "malformed: ", over_tcp=True),
     "never reads": Misdeed(read_no_more, "late: ", late=True),
