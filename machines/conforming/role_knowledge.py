@@ -23,7 +23,8 @@ class RoleKnowledge:
         self.rules = rules
         self.role = role
         self._wider: dict[int, RoleKnowledge] = {}
-        self.outline = RoleOutline(spec, role, contracts_for(spec, rules))
+        # What is seen is bytes, which do not say which question they answer.
+        self.outline = RoleOutline(spec, role, contracts_for(spec, rules), counts_questions=False)
         self.reader = MessageReader(program, role)
         self.alike = Alike(spec, spec)
         self.process = Process(self.outline, self.alike, max(seats, len(program.connects) + program.per_connection, 1))

@@ -23,15 +23,15 @@ _NONE: Prompts = frozenset()
 
 
 class QuestionTable:
-    """Of one role: what it asks, what answers that, and what it answers itself."""
+    """Of one role: what it asks, what answers that, and what it answers itself; nothing, where nobody is to count."""
 
-    def __init__(self, spec: Spec, role: str) -> None:
-        self.answered = answered(spec, role)
+    def __init__(self, spec: Spec, role: str, *, counts: bool = True) -> None:
+        self.answered = answered(spec, role) if counts else {}
         self.asked: Prompts = _NONE.union(*self.answered.values())
         ours = [
             (message, asked)
             for peer in spec.peers_of(role)
-            if peer in spec.roles
+            if peer in spec.roles and counts
             for message, asked in answered(spec, peer).items()
             if role in spec.messages[message].senders
         ]

@@ -92,9 +92,14 @@ class MachineOutline:
 
 
 class RoleOutline:
-    """One role of a spec. ``spec`` may be another version than the other end's (`verification.compatibility`)."""
+    """One role of a spec. ``spec`` may be another version than the other end's (`verification.compatibility`).
 
-    def __init__(self, spec: Spec, role: str, contracts: Mapping[str, Contract]) -> None:
+    Without ``counts_questions`` messages are as they stand on the wire: nothing says which question one answers.
+    """
+
+    def __init__(
+        self, spec: Spec, role: str, contracts: Mapping[str, Contract], *, counts_questions: bool = True
+    ) -> None:
         self.spec = spec
         self.role: Role = spec.roles[role]
         self.name = role
@@ -109,7 +114,7 @@ class RoleOutline:
         if any(machine.live for machine in self.role.machines.values()):
             around = CallGraph(spec, self.role).live_somewhere
         self.asked_of_peers = fields_asked_of_peers(self.role)
-        self.questions = QuestionTable(spec, role)
+        self.questions = QuestionTable(spec, role, counts=counts_questions)
         self.machines = {
             name: MachineOutline(
                 machine,
