@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from machines.messages.automata import TooLargeError, Work
-from machines.messages.bodies import compile_message
+from machines.messages.automata import Work
+from machines.messages.bodies import MessageCodec, compile_message
 from machines.messages.overlap import narrower, overlap
 from machines.model import Setting, Spec
 from machines.verification.abstract.limits import COUNTED_MAX, uncounted
@@ -15,6 +15,7 @@ from machines.verification.search.system import OTHERS, clients_of
 
 EXCEPTIONS_TOLD: Final = 4
 EXCEPTION_PAIRS: Final = 2_000  # of messages that are looked at
+NOT_ALL: Final = "and of the messages that were not looked at, as there are too many"
 EXCEPTION_STEPS: Final = 300_000  # some tenths of a second
 
 
@@ -56,20 +57,26 @@ def exceptions_of(spec: Spec) -> Iterator[str]:
     The narrower one is taken as the exception of the other (see the reference), and who keeps to the protocol means it.
     Where a spec has very many messages for one state, only so many pairs of them are looked at, and in so many steps.
     """
-    work, shapes, seen = Work(EXCEPTION_STEPS), {}, set()
-    for read, written in islice(_read_before(spec), EXCEPTION_PAIRS):
+    work = Work(EXCEPTION_STEPS)
+    shapes: dict[str, MessageCodec] = {}
+    seen: set[tuple[str, str]] = set()
+    for read, written in _read_before(spec):
         if (read, written) in seen:
             continue
+        if len(seen) == EXCEPTION_PAIRS:
+            yield NOT_ALL
+            return
         seen.add((read, written))
         for name in (read, written):
             if name not in shapes:
                 shapes[name] = compile_message(spec.messages[name], spec.types)
-        try:
-            both = overlap(shapes[written].shapes[0], shapes[read], work)
-            if both is not None and both.certain and narrower(shapes[read], shapes[written].shapes[0], work):
-                yield f"{written} like {both} is {read}"
-        except TooLargeError:
+        both = overlap(shapes[written].shapes[0], shapes[read], work)
+        special = both is not None and both.certain and narrower(shapes[read], shapes[written].shapes[0], work)
+        if work.left < 0:  # neither is decided then
+            yield NOT_ALL
             return
+        if special:
+            yield f"{written} like {both} is {read}"
 
 
 def _read_before(spec: Spec) -> Iterator[tuple[str, str]]:

@@ -28,6 +28,8 @@ NEWS_MAX: Final = 500  # lines of what was told; the oldest go
 SHORT_CHARACTERS: Final = 60  # of a value that is told in the news of a game that has a board
 FIELD_CHARACTERS_MAX: Final = 10_000  # of what a person may write into a field
 
+_OPEN: Final = object()  # in place of an answer that has not come: null may be one
+
 
 @dataclass(frozen=True, slots=True)
 class SeatQuestion:
@@ -60,7 +62,7 @@ class Seat:
         self._views = [module for module in companions(spec, "views") if hasattr(module, "shown")]
         self._painters = [module.pictured for module in companions(spec, "views") if hasattr(module, "pictured")]
         self._states: list[Any] = [None] * len(self._painters)
-        self._answer: Any = None
+        self._answer: Any = _OPEN
         self._left = False
         self._asked = 0
         self._changed = threading.Condition()
@@ -72,7 +74,7 @@ class Seat:
         given = dict(arguments)
         with self._changed:
             self._asked += 1
-            self._answer = None
+            self._answer = _OPEN
             self.question = SeatQuestion(
                 self._asked,
                 name,
@@ -95,7 +97,7 @@ class Seat:
 
         def wait() -> None:
             with self._changed:
-                self._changed.wait_for(lambda: self._answer is not None or self._left or given_up.is_set())
+                self._changed.wait_for(lambda: self._answer is not _OPEN or self._left or given_up.is_set())
 
         try:
             await anyio.to_thread.run_sync(wait, abandon_on_cancel=True)
@@ -147,7 +149,7 @@ class Seat:
         """Answer a question with one of its choices; return what is wrong with that, or nothing."""
         with self._changed:
             question = self.question
-            if question is None or question.number != number or self._answer is not None:
+            if question is None or question.number != number or self._answer is not _OPEN:
                 return "this question is closed"
             if not 0 <= choice < len(question.choices):
                 return "there is no such choice"
@@ -159,7 +161,7 @@ class Seat:
         """Answer a question with a message; return what is wrong, by field, and by the empty name as a whole."""
         with self._changed:
             question = self.question
-            if question is None or question.number != number or self._answer is not None:
+            if question is None or question.number != number or self._answer is not _OPEN:
                 return {"": "this question is closed"}
             if message not in question.messages or question.choices:
                 return {"": "this message is no answer to the question"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from machines.loader import load, load_text
-from machines.verification.resting_on import EXCEPTIONS_TOLD, exceptions_of
+from machines.verification.resting_on import EXCEPTIONS_TOLD, NOT_ALL, exceptions_of
 from tests.machines.verification.bench import verdict_of
 
 ANSWERED = """\
@@ -48,7 +48,7 @@ def test_of_the_shipped_specs_those_with_words_and_a_rest_have_some_and_a_few_ar
     assert len(list(exceptions_of(load("smtp")))) > EXCEPTIONS_TOLD
 
 
-def test_a_state_with_very_many_messages_costs_bounded_time() -> None:
+def test_a_state_with_very_many_messages_costs_bounded_time_and_says_so() -> None:
     names = [f"M{number}" for number in range(300)]
     text = "protocol: p\nconnects: {a: b}\nmessages:\n  a:\n"
     text += "".join(f"    {name}: {{x: $x string}}\n" for name in names)
@@ -56,4 +56,10 @@ def test_a_state_with_very_many_messages_costs_bounded_time() -> None:
         "roles:\n  a: {main: {s: {send: M0('a'), return: null}}}\n  b:\n    main(c):\n      w:\n        within: 1 s\n"
     )
     text += "        receive:\n" + "".join(f"          {name}: {{return: null}}\n" for name in names)
-    assert list(exceptions_of(load_text(text))) == []
+    assert list(exceptions_of(load_text(text))) == [NOT_ALL]
+
+
+def test_a_comparison_that_costs_too_much_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("machines.verification.resting_on.EXCEPTION_STEPS", 3)
+    text = ANSWERED % ('"no ${t string}"', "FOUND", "NO")
+    assert list(exceptions_of(load_text(text.replace("{say: $w Word}", '"no ${w Word}"')))) == [NOT_ALL]

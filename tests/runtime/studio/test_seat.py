@@ -120,6 +120,16 @@ async def test_a_question_waits_for_the_person_and_is_closed_when_its_time_is_up
             await player.decide("say", (), ("BYE",), None)
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_null_is_an_answer(anyio_backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runtime.players.seat.legal_answers", lambda *_: [("pass", None)])
+    seat = Seat(FORM, "ann")
+    assert seat.choose(asked(seat), 0) == ""
+    with anyio.fail_after(5):
+        assert await seat.answer() is None
+
+
 def test_the_news_are_bounded_and_a_page_that_comes_late_is_told_those_that_are_kept(
     guest: tuple[Seat, TestClient],
 ) -> None:
