@@ -318,7 +318,7 @@ class Interpreter(Transaction):
                 unread = sum(1 for kind, _, _ in seat.inbox if kind != LOST)
                 if unread:
                     self.effects.append(Note("info", f"{unread} unread of it at the end", seat.number))
-                seat.inbox.clear()
+                seat.inbox = ()
             if not seat.gone:
                 seat.dropped = True
                 self.effects.append(DropEffect(seat.number, "the session is over"))
@@ -504,7 +504,7 @@ class Interpreter(Transaction):
                 self.hear(frame, (seat,))
             if seat.inbox or seat.more or seat.lost or seat.dropped or seat.deaf:
                 if (afresh or not seat.closed_told) and seat.silent and not seat.inbox and not seat.more:
-                    seat.inbox.append((LOST, None, self.now))
+                    seat.put(LOST, None, self.now)
                 if seat.inbox or seat.more:
                     self.ready.append(seat)
             return
@@ -537,7 +537,7 @@ class Interpreter(Transaction):
         for seat in group:
             seat.holder = frame
             if seat.silent and not seat.inbox and not seat.more and not seat.closed_told:
-                seat.inbox.append((LOST, None, self.now))
+                seat.put(LOST, None, self.now)
             if seat.inbox or seat.more:
                 self.ready.append(seat)
 

@@ -28,11 +28,10 @@ def cut(session: Session, seat: PeerState) -> None:
         return
     urgent = session.program.urgent.get(seat.role, ())
     framer = seat.framer
-    inbox = seat.inbox
     wire = session.program.wire
     seat.more = False
     while not seat.deaf:
-        if len(inbox) >= wire.inbox_messages_max or seat.inbox_bytes >= wire.inbox_bytes_max:
+        if len(seat.inbox) >= wire.inbox_messages_max or seat.inbox_bytes >= wire.inbox_bytes_max:
             seat.more = True
             return
         try:
@@ -48,7 +47,7 @@ def cut(session: Session, seat: PeerState) -> None:
             if seat.dropped or session.ended is not None:
                 return  # what it sent after that is nobody's
             continue
-        seat.inbox.append((MESSAGE, raw, session.now))
+        seat.put(MESSAGE, raw, session.now)
         seat.inbox_bytes += len(raw)
     _cut_loss(session, seat)
 
@@ -77,7 +76,7 @@ def cut_one(session: Session, seat: PeerState) -> None:
         raw = None
     if raw is not None:
         seat.more = True
-        seat.inbox.append((MESSAGE, raw, session.now))
+        seat.put(MESSAGE, raw, session.now)
         seat.inbox_bytes += len(raw)
     else:
         _cut_loss(session, seat)
@@ -88,7 +87,7 @@ def _make_deaf(session: Session, seat: PeerState, error: FrameError) -> None:
     seat.deaf = True
     violations.note(session, seat, violations.unreadable(error), why=str(error))
     session.effects.append(Note("warning", f"its bytes make no sense: {error}", seat.number))
-    seat.inbox.append((FAULT, "malformed", session.now))
+    seat.put(FAULT, "malformed", session.now)
 
 
 def _cut_loss(session: Session, seat: PeerState) -> None:
@@ -97,12 +96,16 @@ def _cut_loss(session: Session, seat: PeerState) -> None:
     if seat.lost and not seat.closed_told and (not seat.inbox or seat.inbox[-1][0] != LOST):
         if framer.partial:
             session.effects.append(Note("info", "its last message is incomplete", seat.number))
-        seat.inbox.append((LOST, None, session.now))
+        seat.put(LOST, None, session.now)
 
 
 def pop(session: Session, seat: PeerState) -> None:
     """Take the first thing out of an inbox."""
-    kind, payload, _ = seat.inbox.pop(0)
+    inbox = seat.inbox
+    assert isinstance(inbox, list), "it holds something"
+    kind, payload, _ = inbox.pop(0)
+    if not inbox:
+        seat.inbox = ()
     if kind == MESSAGE:
         seat.inbox_bytes -= len(payload)
 
@@ -112,5 +115,5 @@ def discard(session: Session, seat: PeerState) -> None:
     unread = sum(1 for kind, _, _ in seat.inbox if kind != LOST)
     if unread:
         session.effects.append(Note("info", f"{unread} unread of it", seat.number))
-    seat.inbox.clear()
+    seat.inbox = ()
     seat.inbox_bytes = 0

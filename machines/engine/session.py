@@ -118,6 +118,7 @@ class Session(Interpreter):
                 if self.ready or self.lonely:
                     self._drain()
                 METER.left = inf
+                self.reading = b""
                 effects, self.effects = self.effects, []
                 return effects
             self.reading = chunk
@@ -265,6 +266,7 @@ class Session(Interpreter):
         if self.extra is not None and len(self.extra.vacant) >= self.extra.sweep_at:
             admission.release_peers(self, self.extra)
         METER.left = inf
+        self.reading = b""  # a session between two events keeps no bytes of the last
         effects, self.effects = self.effects, []
         return effects
 
@@ -338,7 +340,7 @@ class Session(Interpreter):
             mailbox.discard(self, seat)
             if seat.holder is None or told:
                 return False
-            seat.inbox.append((LOST, None, self.now))
+            seat.put(LOST, None, self.now)
         kind, payload, _ = seat.inbox[0]
         holder = seat.holder
         if holder is None or (holder.node.kind == ACCEPT and holder.node.awaits is None):
@@ -505,7 +507,7 @@ class Session(Interpreter):
 
     def _mark(self, seat: PeerState, reason: str) -> None:
         """A fault of a peer that nobody awaits meets whoever hears the peer next, before anything new."""
-        seat.inbox.insert(0, (FAULT, reason, self.now))
+        seat.inbox = [(FAULT, reason, self.now), *seat.inbox]
 
     def _early(self, seat: PeerState, hearers: list[routing.Hearer]) -> bool:
         policy = routing.early_policy(self, seat)
