@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 import msgspec
 from cyclopts import Parameter
@@ -21,6 +21,13 @@ from runtime.commands.output import note
 from runtime.journal import FORMAT, LIMIT_MIB, Head, Journal, JournalError, open_journal
 from runtime.replay import spec_hash
 from runtime.stopping import at_forced_end
+
+
+class Shown(Protocol):
+    """What shows a run beside it: a `runtime.studio.beside.Beside`."""
+
+    def stay(self) -> None:
+        """Wait until nobody looks any more."""
 
 
 @Parameter(name="*")
@@ -46,6 +53,7 @@ class JournalOptions:
     studio: Annotated[
         bool, Parameter(help="Show the run in a browser as it goes, at the link that is printed; see accord studio.")
     ] = False
+    shown: Annotated[list[Shown], Parameter(parse=False)] = field(default_factory=list)  # studios beside the run
 
     def plan(self, head: Head) -> JournalPlan | None:
         """Return how the journal of a run is kept; None if none is to be.
@@ -73,17 +81,15 @@ class JournalOptions:
         plan = self.plan(head)
         with plan.opened() if plan is not None else nullcontext() as made:
             if made is not None and self.studio:
-                from runtime.studio.beside import open_beside
+                from runtime.studio.beside import Beside
 
-                open_beside(made.path, head.rules)
+                self.shown.append(Beside(made.path, head.rules))
             yield made
 
     def end(self, code: int) -> int:
         """Return a command's exit code, once the run's result is told and nobody looks at it in the studio any more."""
-        if self.studio:
-            from runtime.studio.beside import stay_until_closed
-
-            stay_until_closed()
+        while self.shown:
+            self.shown.pop().stay()
         return code
 
 

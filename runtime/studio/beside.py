@@ -29,29 +29,25 @@ sys.path[:] = json.loads(sys.argv[1])
 from runtime.studio.beside import show
 show(sys.argv[2:])
 """
-_started: list[subprocess.Popen[bytes]] = []
 
 
-def open_beside(journal: Path, rules: Sequence[str] = ()) -> None:
-    """Start a studio that shows a run as its journal is written; its link goes to standard error."""
-    paths = msgspec.json.encode(sys.path).decode()
-    words = [sys.executable, "-I", "-c", _CHILD, paths, str(journal.resolve()), *rules]
-    _started.append(subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL))
+class Beside:
+    """A studio that shows a run as its journal is written; its link goes to standard error."""
 
+    def __init__(self, journal: Path, rules: Sequence[str] = ()) -> None:
+        paths = msgspec.json.encode(sys.path).decode()
+        words = [sys.executable, "-I", "-c", _CHILD, paths, str(journal.resolve()), *rules]
+        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
 
-def stay_until_closed() -> None:
-    """Wait until the studios are ended, by Ctrl-C: the run is over, and people still look at it."""
-    running = [process for process in _started if process.poll() is None]
-    if running:
-        note("the run is over; the studio shows it until Ctrl-C")
-    with suppress(KeyboardInterrupt):
-        for process in running:
-            process.wait()
-    for process in _started:
-        assert process.stdin is not None, "it was started with a pipe"
-        process.stdin.close()
-        process.wait()
-    _started.clear()
+    def stay(self) -> None:
+        """Wait until it is ended, by Ctrl-C: the run is over, and people still look at it."""
+        if self._process.poll() is None:
+            note("the run is over; the studio shows it until Ctrl-C")
+        with suppress(KeyboardInterrupt):
+            self._process.wait()
+        assert self._process.stdin is not None, "it was started with a pipe"
+        self._process.stdin.close()
+        self._process.wait()
 
 
 def show(words: Sequence[str]) -> None:

@@ -15,11 +15,12 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
 from runtime.players.person_answers import FieldReader, brief
 from runtime.players.seat import Seat, SeatQuestion
 from runtime.studio.guard import Guarded, files, listening, svg
+from runtime.studio.rooms import Room
 
 VIEWERS_MAX: Final = 8  # pages of one seat that are open at a time
 LOOK_SECONDS: Final = 0.05  # between two looks whether there is something new
@@ -42,7 +43,7 @@ class SeatSite:
     """The application of one seat."""
 
     def __init__(self, seat: Seat, *, token: str, port: int, hosts: frozenset[str]) -> None:
-        self.viewers = 0
+        self.room = Room(VIEWERS_MAX)
         self._seat = seat
         routes = [
             Route("/board.svg", self._board),
@@ -59,18 +60,7 @@ class SeatSite:
             return svg(None)
 
     async def _sit(self, socket: WebSocket) -> None:
-        if self.viewers >= VIEWERS_MAX:
-            await socket.close(1013)
-            return
-        await socket.accept()
-        self.viewers += 1
-        try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._hear, socket, tasks.cancel_scope)
-                await self._show(socket)
-                tasks.cancel_scope.cancel()
-        finally:
-            self.viewers -= 1
+        await self.room.hold(socket, self._show, self._hear)
 
     async def _show(self, socket: WebSocket) -> None:
         """Tell a page all that changes, until the game is over."""
@@ -81,16 +71,13 @@ class SeatSite:
                 seen = changes
                 news = seat.news[max(0, told - seat.gone) :]
                 told = seat.gone + len(seat.news)
-                try:
-                    await socket.send_json(_facts(seat, news, over=over))
-                except (WebSocketDisconnect, OSError):
-                    return
+                await socket.send_json(_facts(seat, news, over=over))
             if over:
                 await socket.close()
                 return
             await anyio.sleep(LOOK_SECONDS)
 
-    async def _hear(self, socket: WebSocket, scope: anyio.CancelScope) -> None:
+    async def _hear(self, socket: WebSocket) -> None:
         """Take a page's answers until it is closed; what is no answer closes it."""
         try:
             while True:
@@ -98,11 +85,8 @@ class SeatSite:
                 wrong = _answered(self._seat, answer)
                 if wrong:
                     await socket.send_json({"number": answer.number, "wrong": wrong})
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, KeyError):  # no JSON, or no text
             await socket.close(1008)
-        except (WebSocketDisconnect, OSError, KeyError):
-            pass
-        scope.cancel()
 
 
 def _answered(seat: Seat, answer: Answer) -> dict[str, str]:
@@ -174,7 +158,7 @@ class SeatService:
     def stop(self) -> None:
         """Serve no more, once all pages have shown the end."""
         until = time.monotonic() + LAST_SECONDS
-        while self._site.viewers and time.monotonic() < until:
+        while self._site.room.open and time.monotonic() < until:
             time.sleep(LOOK_SECONDS)
         self._server.should_exit = True
         self._thread.join(LAST_SECONDS)

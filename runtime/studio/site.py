@@ -7,22 +7,22 @@ Only loopback is served unless told otherwise; see `runtime.studio.guard`.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Final
 
 import anyio
 import anyio.to_thread
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
-from runtime.studio.guard import Guarded, files, listening, svg
+from runtime.studio.guard import Guarded, files, svg
 from runtime.studio.page import RunFacts, details, pictures
+from runtime.studio.rooms import Room
+from runtime.studio.serving import serve_site
 from runtime.studio.steps import RecordedRun
 
 VIEWERS_MAX: Final = 64  # pages that are told what comes; a further one is asked to come back later
@@ -34,12 +34,12 @@ _STATIC: Final = {"run.js": "text/javascript", "run.css": "text/css"}
 class RunSite:
     """The application that shows one run. ``token`` is what the link has; ``hosts`` are the names it answers to."""
 
-    def __init__(self, run: RecordedRun, *, token: str, port: int, hosts: frozenset[str]) -> None:
+    def __init__(self, run: RecordedRun, token: str, port: int, hosts: frozenset[str]) -> None:
         self._run = run
         self._facts = RunFacts(run)
         self._boards = self._facts.boards
         self._pictures: Mapping[str, str] = pictures(run)
-        self._viewers = 0
+        self._room = Room(VIEWERS_MAX)
         self._news = anyio.Event()
         routes = [
             Route("/run.json", self._run_facts),
@@ -72,28 +72,17 @@ class RunSite:
     async def _live(self, socket: WebSocket) -> None:
         """Tell a page what has come since the row and the entry that it has, until the run is over."""
         row, entry = _count(socket, "row"), _count(socket, "entry")
-        if self._viewers >= VIEWERS_MAX or row is None or entry is None:
-            await socket.close(1013 if self._viewers >= VIEWERS_MAX else 1008)
+        if row is None or entry is None:
+            await socket.close(1008)
             return
-        await socket.accept()
-        self._viewers += 1
-        try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(_until_gone, socket, tasks.cancel_scope)
-                await self._tell(socket, row, entry)
-                tasks.cancel_scope.cancel()
-        finally:
-            self._viewers -= 1
+        await self._room.hold(socket, lambda page: self._tell(page, row, entry))
 
     async def _tell(self, socket: WebSocket, row: int, entry: int) -> None:
         while True:
             news, over = self._news, self._facts.over
             told = self._facts.since(row, entry, ROWS_MAX)
             row, entry = row + len(told["rows"]), entry + len(told["table"])
-            try:
-                await socket.send_json(told)
-            except (WebSocketDisconnect, OSError):
-                return
+            await socket.send_json(told)
             if row < len(self._facts.rows):
                 continue
             if over:
@@ -119,13 +108,6 @@ class RunSite:
         return svg(self._boards.svg(number) if number < len(self._boards) else None)
 
 
-async def _until_gone(socket: WebSocket, scope: anyio.CancelScope) -> None:
-    """Wait until the page is closed; whatever it says is none of ours to hear."""
-    with suppress(WebSocketDisconnect, OSError):
-        await socket.receive_bytes()
-    scope.cancel()
-
-
 def _count(socket: WebSocket, name: str) -> int | None:
     text = socket.query_params.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
@@ -138,12 +120,4 @@ def serve(run: RecordedRun, host: str, port: int, opened: Callable[[str], None])
         OSError: the port is taken, or the address is none of this machine.
         PictureError: Graphviz is missing, or a picture is too much for it.
     """
-    token = secrets.token_urlsafe(16)
-    taken = listening(host, port)
-    number = taken.getsockname()[1]
-    hosts = frozenset({host, "127.0.0.1", "localhost", "[::1]"})
-    site = RunSite(run, token=token, port=number, hosts=hosts)
-    named = "127.0.0.1" if host in ("0.0.0.0", "::") else host
-    server = uvicorn.Server(uvicorn.Config(site.app, log_level="warning", access_log=False, ws_max_size=1024))
-    opened(f"http://{f'[{named}]' if ':' in named else named}:{number}/enter?token={token}")
-    server.run(sockets=[taken])
+    serve_site(lambda *place: RunSite(run, *place).app, host, port, opened)
