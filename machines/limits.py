@@ -27,3 +27,4 @@ class Wire:
     work_max: int = WORK_MAX  # elements that one event may go through
     kept_bytes_max: int = 1 << 24  # 16 MiB of values that one session keeps; a game keeps some thousand bytes
     line_end: Literal["lf", "crlf"] = "lf"  # what is written; both are read, but within frames
+    charset: Literal["utf-8", "latin-1"] = "utf-8"  # of ``framing: text``; latin-1 is a character for each byte

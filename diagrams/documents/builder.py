@@ -21,7 +21,7 @@ from diagrams.documents.model import (
     TypeRow,
     WaitRow,
 )
-from diagrams.documents.wire_words import EARLY, FRAMINGS, LIMITS
+from diagrams.documents.wire_words import EARLY, LIMITS, framing_words
 from diagrams.phrases import body_text, bound, duration, frame_text, outcome_parts, quantity, told
 from diagrams.states.builder import answered_by, callers, limited, starters
 from machines.expressions.unparse import show, walk
@@ -71,7 +71,7 @@ def document(spec: Spec) -> Document:
         spec.protocol,
         spec.title,
         PurePath(spec.file).name,
-        FRAMINGS[spec.wire.framing],
+        framing_words(spec.wire),
         EARLY[spec.wire.early],
         tuple(name for name, _ in spec.rules),
         tuple(_party(spec, role, drawings) for role in spec.roles),

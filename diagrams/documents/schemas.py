@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
-from diagrams.documents.wire_words import FRAMINGS
+from diagrams.documents.wire_words import framing_words
 from diagrams.rendering.labels import distinct, stem
 from machines.messages.bodies import compile_message
 from machines.model import Message, Spec, TypeDeclaration
@@ -99,7 +99,7 @@ def asyncapi(spec: Spec, role: str) -> dict[str, Any]:
         "info": {
             "title": spec.title,
             "version": VERSION,
-            "description": f"{spec.protocol}, as {role} has it. On the wire: {FRAMINGS[spec.wire.framing]}."
+            "description": f"{spec.protocol}, as {role} has it. On the wire: {framing_words(spec.wire)}."
             + (f"\n\n{spec.doc}" if spec.doc else ""),
         },
         "defaultContentType": "text/plain" if spec.wire.framing == "text" else "application/json",

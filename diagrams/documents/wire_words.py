@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from machines.model import Wire
+
 FRAMINGS: Final = {
     "json": "JSON values, back to back or with blanks between them, each written with a line feed behind it, in UTF-8",
     "lines": "one JSON value a line, in UTF-8",
     "text": "lines of plain text, in UTF-8",
     "length": "a JSON value in UTF-8 behind four bytes, big-endian, that say how many bytes it has",
 }
+TEXT_OF_BYTES: Final = "lines of plain text, a character for each byte (Latin-1)"
 EARLY: Final = {
     "keep": "A message that comes before anybody waits for it is kept and heard when it is waited for.",
     "fault": "A message that nobody asked for counts as wrong of who sent it.",
@@ -28,3 +31,8 @@ LIMITS: Final = {
     "kept_bytes_max": ("bytes of the values that one session keeps", "whoever made it grow is refused: `limit`"),
     "work_max": ("elements of lists and texts that one event goes through", "the machine fails"),
 }  # fmt: skip
+
+
+def framing_words(wire: Wire) -> str:
+    """Return in words how messages stand on a wire."""
+    return TEXT_OF_BYTES if wire.charset == "latin-1" else FRAMINGS[wire.framing]

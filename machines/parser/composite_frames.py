@@ -20,7 +20,9 @@ from machines.model import (
     FrameRepeat,
     FrameUntil,
     Message,
+    Wire,
 )
+from machines.parser.charset import beyond
 from machines.parser.context import NAME, ParseContext, inside, shown
 from machines.parser.yaml_nodes import MapNode, Node, ScalarNode
 
@@ -30,19 +32,21 @@ _PIECE = re.compile(r"\$\$|\$\{\s*([^${}]*?)\s*\}|[^$]+|\$")
 
 
 def read_frames(
-    reading: ParseContext, node: Node | None, messages: Mapping[str, Message], framing: str
+    reading: ParseContext, node: Node | None, messages: Mapping[str, Message], wire: Wire
 ) -> dict[str, CompositeFrame]:
-    """Return the frames by message. ``framing`` is how what has none is cut."""
+    """Return the frames by message. ``wire`` says how what has none is cut, and in which characters."""
     if node is None:
         return {}
     found: dict[str, CompositeFrame] = {}
     body = reading.mapping(node, "'frames'", "like frames: {CONTENT: [{until: '.'}]}")
-    if framing != "text":
+    if wire.framing != "text":
         hint = "write wire: {framing: text}"
-        reading.fault(node.place, "A137", f"'frames' stands beside 'framing: text' only, not {framing}", hint)
+        reading.fault(node.place, "A137", f"'frames' stands beside 'framing: text' only, not {wire.framing}", hint)
     by_role: dict[str, CompositeFrame] = {}
     for key, value in body.pairs:
         frame = _parts(reading, value, 0)
+        for part in frame if wire.charset != "utf-8" else ():
+            _check_charset(reading, part, wire)
         names = [key.text] if key.text in reading.messages else []
         if key.text in reading.machines:
             names = [name for name, message in messages.items() if key.text in message.senders]
@@ -56,6 +60,23 @@ def read_frames(
             if frame:
                 (by_role if key.text in reading.machines else found)[name] = frame
     return {**by_role, **found}  # a message's own comes before that of its sender
+
+
+def _check_charset(reading: ParseContext, part: FramePart, wire: Wire) -> None:
+    match part:
+        case FrameLine(pattern) if pattern is not None:
+            missing = beyond("".join(pattern[::2]), wire)
+        case FrameUntil(mark):
+            missing = beyond(mark, wire)
+        case FrameRepeat(_, parts):
+            missing = ""
+            for inner in parts:
+                _check_charset(reading, inner, wire)
+        case _:
+            missing = ""
+    if missing:
+        text = f"{wire.charset} has no {shown(missing)}, so the frame can not be written"
+        reading.fault(part.place, "A137", text, "write wire: {charset: utf-8}")
 
 
 def _parts(reading: ParseContext, node: Node, depth: int) -> CompositeFrame:

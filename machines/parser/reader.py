@@ -28,10 +28,12 @@ expressions, see `machines.expressions.parser`; rules that are not allowed have 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, get_args, get_type_hints
 
-from machines.model import Role, Setting, Spec, Wire
+from machines.model import Message, Role, Setting, Spec, Wire
+from machines.parser.charset import check_charset
 from machines.parser.composite_frames import read_frames
 from machines.parser.context import ParseContext, inside, is_empty, joined, shown
 from machines.parser.declarations import check_shapes, read_messages, read_types
@@ -84,7 +86,7 @@ def read(node: Node, file: str, problems: Problems) -> Spec:
         if role.name in reading.peers and role.name not in listeners and main is not None and main.parameters:
             text = f"main takes the connection it is run for, but nobody connects to {role.name}"
             reading.fault(main.place, "A134", text, "write it without brackets")
-    wire = _wire(reading, top.get("wire"))
+    wire = _wire(reading, top.get("wire"), messages)
     return Spec(
         protocol=protocol,
         title=(reading.text(title, "the title") if title is not None else None) or protocol,
@@ -97,7 +99,7 @@ def read(node: Node, file: str, problems: Problems) -> Spec:
         roles=read_roles,
         file=file,
         place=Place(file, 1, 1),
-        frames=read_frames(reading, top.get("frames"), messages, wire.framing),
+        frames=read_frames(reading, top.get("frames"), messages, wire),
         accepted=read_accepted(reading, top.get("accepted"), (*messages, *settings, *types), read_roles),
         properties=read_properties(reading, top.get("properties"), read_roles, messages),
         doc=whole_doc(reading, top.get("doc")),
@@ -116,7 +118,7 @@ def _protocol(reading: ParseContext, top: MapNode) -> str:
 # -- wire, rules, settings -------------------------------------------------------------------------------------------
 
 
-def _wire(reading: ParseContext, node: Node | None) -> Wire:
+def _wire(reading: ParseContext, node: Node | None, messages: Mapping[str, Message]) -> Wire:
     if node is None:
         return Wire()
     body = reading.mapping(node, "'wire'", "like wire: {framing: lines}")
@@ -126,7 +128,7 @@ def _wire(reading: ParseContext, node: Node | None) -> Wire:
     found: dict[str, Any] = {}
     for key, value in body.pairs:
         name = key.text
-        if name not in limits and name not in ("framing", "early", "line_end"):
+        if name not in limits and name not in ("framing", "early", "line_end", "charset"):
             continue
         text = reading.text(value, f"the value of '{name}'")
         if text is None:
@@ -144,7 +146,13 @@ def _wire(reading: ParseContext, node: Node | None) -> Wire:
             else:
                 said = f"'{name}' is {joined(allowed, 'or')}, not {shown(text)}"
                 reading.fault(value.place, "A130", said, near(text, allowed))
-    return Wire(**found)
+    charset = body.get("charset")
+    if charset is not None and found.get("charset") == "latin-1" and found.get("framing") != "text":
+        hint = "leave it out, or write framing: text"
+        reading.fault(charset.place, "A130", "JSON is UTF-8: 'charset' goes with 'framing: text' only", hint)
+    wire = Wire(**found)
+    check_charset(reading, wire, messages)
+    return wire
 
 
 # Deeper values can not be bound to a name, and longer numbers do not fit 64 bits.

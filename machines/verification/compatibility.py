@@ -85,9 +85,14 @@ def _apart(old: Spec, new: Spec) -> str:
         role: new.connects.get(role, ()) for role in new.roles
     }:
         return "they connect in different ways"
-    if (old.wire.framing, old.wire.line_end) != (new.wire.framing, new.wire.line_end):
-        return f"messages are cut in different ways: {old.wire.framing} and {new.wire.framing}"
+    for one, other in zip(_cutting(old), _cutting(new), strict=True):
+        if one != other:
+            return f"messages are cut in different ways: {one} and {other}"
     return ""
+
+
+def _cutting(spec: Spec) -> tuple[str, str, str]:
+    return spec.wire.framing, spec.wire.line_end, spec.wire.charset
 
 
 def _renamed(old: Spec, new: Spec) -> dict[str, str]:

@@ -22,6 +22,7 @@ import msgspec
 from machines.messages.scalars import INT_MAX, INT_MIN
 from machines.messages.shapes import Mismatch, shown
 from machines.model import CompositeFrame, Wire
+from machines.wire.charset import encoded
 from machines.wire.composite_framing import Cut, packer
 from machines.wire.depth import is_deeper, outside_texts
 from machines.wire.framing import make_framer
@@ -46,7 +47,8 @@ class Codec:
 
     ``decode(raw)`` returns the value of one frame's payload: of JSON, or for ``framing: text`` the text. It raises
     Malformed. ``encode(value)`` returns the payload of a value that a message built; it raises Mismatch for a text
-    with a lone surrogate, and for ``framing: text`` also if the value is no text or has a line end in it.
+    with a lone surrogate, and for ``framing: text`` also if the value is no text, has a line end in it, or a character
+    that the wire's ``charset`` has not.
     ``pack(value)`` returns it framed too: the bytes to write; it raises Mismatch besides for a message over the wire's
     ``message_bytes_max``, which no peer of the same spec would take. ``packs`` has what does so for the messages, by
     name, that have a frame of their own; ``decode`` takes those too.
@@ -56,12 +58,14 @@ class Codec:
 
     def __init__(self, wire: Wire, frames: Mapping[str, CompositeFrame] = {}) -> None:
         text = wire.framing == "text"
-        self.decode: Callable[[bytes], Any] = _decode_text if text else _decoder(wire.depth_max, wire.digits_max)
+        latin = wire.charset == "latin-1"
+        decode_text = _decode_latin_1 if latin else _decode_text
+        self.decode: Callable[[bytes], Any] = decode_text if text else _decoder(wire.depth_max, wire.digits_max)
         if frames:
-            self.decode = _decode_cut
+            self.decode = _cut_decoder(decode_text)
         most = wire.message_bytes_max
         self.packs = {message: _bounded(packer(frame, wire), most, 0) for message, frame in frames.items()}
-        encode: Callable[[Any], bytes] = _encode_text if text else _encode_json
+        encode: Callable[[Any], bytes] = (_encode_latin_1 if latin else _encode_text) if text else _encode_json
         self.encode = encode
         wrap = make_framer(wire).wrap
         ends_with_newline = wire.framing in ("json", "lines") and wire.line_end == "lf"
@@ -215,12 +219,17 @@ def _too_long(count: int, bytes_max: int) -> Mismatch:
     return Mismatch((), f"a message of at most {bytes_max} bytes (message_bytes_max)", f"one of {count}")
 
 
-def _decode_cut(raw: bytes) -> Any:
-    if type(raw) is not Cut:
-        return _decode_text(raw)
-    if raw.why:
-        raise Malformed(raw.why)
-    return raw.value
+def _cut_decoder(decode_text: Callable[[bytes], str]) -> Callable[[bytes], Any]:
+    """Return what decodes a line as ``decode_text`` does, and of a frame what its parts have said."""
+
+    def decode(raw: bytes) -> Any:
+        if type(raw) is not Cut:
+            return decode_text(raw)
+        if raw.why:
+            raise Malformed(raw.why)
+        return raw.value
+
+    return decode
 
 
 def _decode_text(raw: bytes) -> str:
@@ -230,10 +239,19 @@ def _decode_text(raw: bytes) -> str:
         raise Malformed(f"not UTF-8: {error.reason}") from None
 
 
+def _decode_latin_1(raw: bytes) -> str:
+    return raw.decode("latin-1")
+
+
 def _encode_text(value: Any) -> bytes:
+    return encoded(_without_line_end(value), "utf-8")
+
+
+def _encode_latin_1(value: Any) -> bytes:
+    return encoded(_without_line_end(value), "latin-1")
+
+
+def _without_line_end(value: Any) -> str:
     if not isinstance(value, str) or "\n" in value or "\r" in value:
         raise Mismatch((), "a text without a line end", shown(value))
-    try:
-        return value.encode()
-    except UnicodeEncodeError:
-        raise Mismatch((), "a text without lone surrogates", shown(value)) from None
+    return value

@@ -25,6 +25,7 @@ from typing import Any
 
 from machines.messages.shapes import Mismatch, shown
 from machines.model import CompositeFrame, FrameBytes, FrameLine, FramePart, FrameRepeat, FrameUntil, Wire
+from machines.wire.charset import encoded
 from machines.wire.framing import FrameError, TooLongError
 
 _Step = Generator[None, None, Any]
@@ -58,11 +59,12 @@ def has_value(part: FramePart) -> bool:
     return not (isinstance(part, FrameLine) and part.pattern is not None)
 
 
-def _matcher(pattern: tuple[str, ...]) -> Callable[[bytes], dict[str, int] | None]:
+def _matcher(pattern: tuple[str, ...], charset: str) -> Callable[[bytes], dict[str, int] | None]:
     """Return what reads the counts of a line; ``pattern`` has literals at even places, names of counts at odd ones."""
     names = pattern[1::2]
+    literals = [part.encode(charset).decode("latin-1") for part in pattern]
     # Digits and what is not one never run into each other, so this takes linear time.
-    found = re.compile("".join(re.escape(part) if not index % 2 else _COUNT for index, part in enumerate(pattern)))
+    found = re.compile("".join(re.escape(part) if not index % 2 else _COUNT for index, part in enumerate(literals)))
 
     def match(line: bytes) -> dict[str, int] | None:
         hit = found.fullmatch(line.decode("latin-1"))
@@ -74,14 +76,15 @@ def _matcher(pattern: tuple[str, ...]) -> Callable[[bytes], dict[str, int] | Non
 class PartsFramer:
     """Cuts lines and frames. The limits hold for a whole frame: bytes, and how many parts it has."""
 
-    __slots__ = ("_bad", "_buffer", "_bytes_max", "_counts", "_end", "_error", "_first", "_marks", "_matchers",
-                 "_parts_max", "_running", "_scanned", "_size", "_whole", "_wire")  # fmt: skip
+    __slots__ = ("_bad", "_buffer", "_bytes_max", "_charset", "_counts", "_end", "_error", "_first", "_marks",
+                 "_matchers", "_parts_max", "_running", "_scanned", "_size", "_whole", "_wire")  # fmt: skip
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self._bytes_max = wire.message_bytes_max
         self._parts_max = wire.parts_max
         self._end = _LINE_ENDS[wire.line_end]
+        self._charset = wire.charset
         self._whole: CompositeFrame | None = None  # the frame that is read, if it began whatever came
         self._buffer = bytearray()
         self._scanned = 0  # no newline stands before it
@@ -185,7 +188,7 @@ class PartsFramer:
     def _match(self, part: FrameLine, line: bytes) -> dict[str, int] | None:
         assert part.pattern is not None, "only a pattern is matched"
         if part.pattern not in self._matchers:
-            self._matchers[part.pattern] = _matcher(part.pattern)
+            self._matchers[part.pattern] = _matcher(part.pattern, self._charset)
         return self._matchers[part.pattern](line)
 
     def _parts(self, parts: Sequence[FramePart], names: Mapping[str, int]) -> _Step:
@@ -207,7 +210,7 @@ class PartsFramer:
                 case FrameBytes(size):
                     found.append(self._text((yield from self._bytes(size if isinstance(size, int) else counts[size]))))
                 case FrameUntil(mark):
-                    found.append((yield from self._until(mark.encode())))
+                    found.append((yield from self._until(mark.encode(self._charset))))
                 case FrameRepeat(count, inner):
                     items = []
                     for _ in range(count if isinstance(count, int) else counts[count]):
@@ -269,7 +272,7 @@ class PartsFramer:
 
     def _text(self, raw: bytes) -> str:
         try:
-            return raw.decode()
+            return raw.decode(self._charset)
         except UnicodeDecodeError as error:
             self._bad = f"not UTF-8: {error.reason}"
             return ""
@@ -296,12 +299,14 @@ def packer(frame: CompositeFrame, wire: Wire) -> Callable[[Any], bytes]:
     end = _LINE_ENDS[wire.line_end]
 
     def pack(value: Any) -> bytes:
-        return b"".join(_written(frame, value, {}, end))
+        return b"".join(_written(frame, value, {}, end, wire.charset))
 
     return pack
 
 
-def _written(parts: Sequence[FramePart], value: Any, counts: dict[str, int], end: bytes) -> Iterator[bytes]:
+def _written(
+    parts: Sequence[FramePart], value: Any, counts: dict[str, int], end: bytes, charset: str
+) -> Iterator[bytes]:
     saying = [part for part in parts if has_value(part)]
     given: Sequence[Any] = [value] if len(saying) == 1 else value
     if not isinstance(given, list | tuple) or len(given) != len(saying):
@@ -314,7 +319,7 @@ def _written(parts: Sequence[FramePart], value: Any, counts: dict[str, int], end
             _count(part.count, len(item), counts)
             texts.append(item)
         else:
-            raw = _encoded(item)
+            raw = encoded(item, charset)
             if isinstance(part, FrameBytes):
                 _count(part.size, len(raw), counts)
             elif isinstance(part, FrameLine) and (b"\n" in raw or b"\r" in raw):
@@ -325,16 +330,16 @@ def _written(parts: Sequence[FramePart], value: Any, counts: dict[str, int], end
         match part:
             case FrameLine(pattern) if pattern is not None:
                 pieces = (text if not index % 2 else str(counts[text]) for index, text in enumerate(pattern))
-                yield "".join(pieces).encode() + end
+                yield "".join(pieces).encode(charset) + end
             case FrameLine():
                 yield next(coming) + end
             case FrameBytes():
                 yield next(coming)
             case FrameUntil(mark):
-                yield from _stuffed(next(coming), mark.encode(), end)
+                yield from _stuffed(next(coming), mark.encode(charset), end)
             case FrameRepeat(_, inner):
                 for item in next(coming):
-                    yield from _written(inner, item, dict(counts), end)
+                    yield from _written(inner, item, dict(counts), end, charset)
 
 
 def _stuffed(raw: bytes, mark: bytes, end: bytes) -> Iterator[bytes]:
@@ -348,12 +353,3 @@ def _count(named: int | str, count: int, counts: dict[str, int]) -> None:
     wanted = counts.setdefault(named, count) if isinstance(named, str) else named
     if wanted != count:
         raise Mismatch((), f"{wanted} of them for a frame", str(count))
-
-
-def _encoded(value: Any) -> bytes:
-    if not isinstance(value, str):
-        raise Mismatch((), "a text for a frame", shown(value))
-    try:
-        return value.encode()
-    except UnicodeEncodeError:
-        raise Mismatch((), "a text without lone surrogates", shown(value)) from None

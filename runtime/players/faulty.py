@@ -12,7 +12,9 @@ from runtime.players.base import Arguments, EndlessAnswer, GenericPlayer, RawAns
 # Neither JSON nor, for framings that cut by lines, more than one message. The length framing reads the first four bytes
 # as a size of half a gigabyte.
 NO_JSON: Final = b"!}{no JSON\n"
-NO_TEXT: Final = b"\xff"  # no UTF-8 has it, so no line and no frame with it is a message, whatever a spec lists
+# No UTF-8 has it, so no line and no frame with it is a message, whatever a spec lists. With charset: latin-1 all bytes
+# are texts, and this is one that nobody means.
+NO_TEXT: Final = b"\xff"
 
 
 MISDEEDS: Final[Mapping[str, EndlessAnswer | Vanish]] = {

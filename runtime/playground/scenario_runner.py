@@ -219,7 +219,7 @@ class ManualRun:
             ChoiceError: there is no such party or connection.
         """
         party, seat = self._connection(name, to)
-        data = self.program(party.role).make_framer().wrap(text.encode("utf-8", "replace"))
+        data = self.program(party.role).make_framer().wrap(text.encode(self.spec.wire.charset, "replace"))
         self._carry(party, [Send(seat, data, "raw")])
         self._exchange()
 

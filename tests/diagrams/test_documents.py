@@ -38,7 +38,7 @@ HTML_TAGS = {
     "html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "h4", "p", "ul", "li", "nav", "a", "figure",
     "figcaption", "table", "thead", "tbody", "tr", "th", "td", "code", "bdi", "br",
 }  # fmt: skip
-NOT_LIMITS = {"framing", "early", "line_end"}
+NOT_LIMITS = {"framing", "early", "line_end", "charset"}
 
 
 @cache

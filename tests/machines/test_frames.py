@@ -151,6 +151,38 @@ def test_a_line_holds_no_line_end_and_fixed_bytes_are_so_many() -> None:
     assert packer(PAIR, WIRE)(["a", "abc"]) == b"a\r\nabc\r\n"
 
 
+# -- characters ------------------------------------------------------------------------------------------------------
+
+LATIN = Wire(framing="text", line_end="crlf", charset="latin-1", message_bytes_max=2000, parts_max=60)
+every_bytes = st.binary(max_size=20).map(lambda raw: raw.decode("latin-1"))
+
+
+@given(st.lists(every_bytes, max_size=6), st.data())
+def test_under_latin_1_any_bytes_are_read_as_they_are_written_wherever_they_are_cut(
+    values: list[str], data: st.DataObject
+) -> None:
+    stream = packer(ARRAY, LATIN)(values) + b"\xffPLAIN\r\n"
+    cuts = data.draw(st.lists(st.integers(0, len(stream)), max_size=8))
+
+    assert cut(stream, ARRAY, cuts, LATIN) == [values, "ÿPLAIN"]
+
+
+def test_a_character_that_the_charset_has_not_is_not_written() -> None:
+    for write in (packer(BULK, LATIN), Codec(LATIN).encode, Codec(LATIN).pack):
+        with pytest.raises(Mismatch, match=r"U\+00FF"):
+            write("→")
+    assert Codec(LATIN).pack("é") == b"\xe9\r\n"
+
+
+@pytest.mark.parametrize("wire", [WIRE, LATIN])
+def test_a_pattern_and_a_mark_beyond_ascii_are_read_as_they_are_written(wire: Wire) -> None:
+    frame: CompositeFrame = (FrameLine(("§", "n", "é"), HERE), FrameBytes("n", HERE), FrameUntil("£", HERE))
+    stream = packer(frame, wire)(["ab", "£x"])
+
+    assert stream.startswith("§2é".encode(wire.charset))
+    assert cut(stream, frame, list(range(len(stream))), wire) == [["ab", "£x"]]
+
+
 # -- line ends -------------------------------------------------------------------------------------------------------
 
 LINE: CompositeFrame = (FrameLine(None, HERE),)

@@ -160,6 +160,18 @@ def test_the_state_chooses_how_bytes_are_cut() -> None:
     assert any("more than 6 parts" in note for note in run.notes)
 
 
+@shows("wire.charset")
+def test_under_latin_1_every_byte_is_a_character() -> None:
+    # charset
+    run = start(TALK.replace("line_end: crlf", "line_end: crlf, charset: latin-1"), "server")
+    every = bytes(range(256)).replace(b"\r\n", b"")
+
+    run.write(0, b"data\r\n" + every + b"\xff\r\n.\r\n")
+
+    sent = b"".join(effect.data for effect in run.effects if isinstance(effect, Send))
+    assert sent == b"go\r\n$257\r\n" + every + b"\xff"
+
+
 def test_what_fits_no_frame_is_unknown_and_a_message_of_that_frame_that_nobody_awaits_is_unexpected() -> None:
     text = TALK.replace("          WORDS: {send: \"SAID(join(words, '+'))\", then: stay}\n", "")
     for bytes_, reason in ((b"-WRONG x\r\n", "unknown"), (b"*1\r\n", "unknown"), (b"*1\r\na\r\n", "unknown")):
@@ -191,6 +203,32 @@ def test_a_frame_that_could_not_be_cut_or_written_is_a_problem(old: str, new: st
         load_text(head + text + tail, "tiny.yaml")
 
     assert any(problem.code == "A137" and says in problem.text for problem in raised.value.problems)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ('until: "."', "until: →", "A137"),
+        ('"$$${size}"', '"→${size}"', "A137"),
+        ("of: [line]", "of: [line, {line: →}]", "A137"),
+        ("GO:    go", "GO:    go →", "A130"),
+        ("no ${why string}", "no → ${why string}", "A130"),
+        ("framing: text", "framing: lines", "A130"),
+    ],
+)
+def test_what_the_spec_writes_has_characters_of_its_charset(old: str, new: str, code: str) -> None:
+    def problems(text: str) -> set[str]:
+        head, tail = "protocol: tiny\nconnects: {client: server}\n", "  client: {main: {a: {within: never}}}\n"
+        try:
+            load_text(head + text + tail, "tiny.yaml")
+        except SpecError as error:
+            return {problem.code for problem in error.problems}
+        return set()
+
+    assert TALK.count(old) == 1
+    latin = TALK.replace("line_end: crlf", "line_end: crlf, charset: latin-1")
+    assert problems(latin) == set()
+    assert code in problems(latin.replace(old, new))
 
 
 @shows(

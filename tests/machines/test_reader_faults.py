@@ -103,6 +103,7 @@ FAULTS = [
     ("A200", "  Name: {", "  Text: {^strng: '[a-z]+'}\n  Name: {"),
     ("A130", "framing: lines", "framing: json, depth_max: ^many"),
     ("A130", "framing: lines", "framing: ^line"),
+    ("A130", "framing: lines", "framing: lines, charset: ^latin-1"),
     ("A131", "limit: often", "limit: ^-2"),
     ("A131", "        seats: 1..3\n", "        seats: ^0\n"),
     ("A131", "        seats: 1..3\n", "        seats: ^-3\n"),

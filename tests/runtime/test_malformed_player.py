@@ -54,8 +54,10 @@ def refused(spec: Spec, messages: tuple[str, ...], data: bytes) -> bool:
 def test_to_any_question_of_any_spec_it_sends_what_is_malformed(name: str) -> None:
     spec = load(name)
     asked = [names for role in spec.roles.values() for _, names in questions(spec, role)]
+    taken = [names for names in asked if not refused(spec, names, said(spec, names))]
 
-    assert [names for names in asked if not refused(spec, names, said(spec, names))] == []
+    # Where each byte is a character there is no text that is malformed: what it says is whole, and only odd.
+    assert taken == [] or spec.wire.charset == "latin-1"
 
 
 FRAMES: list[CompositeFrame] = [

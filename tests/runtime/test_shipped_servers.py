@@ -65,7 +65,8 @@ BODIES = [
     "Subject: hello\n\nHow are you?",
     "Subject: dots\n\n.\n..\n.one\nin.the middle.\n.",
     "Subject: many\n\n" + "\n".join(f"line {number}" for number in range(2000)),
-    "Subject: é\n\n𝄞",
+    "Subject: é\n\n𝄞".encode().decode("latin-1"),  # what is said in UTF-8, as a character for each byte
+    "Subject: all bytes\n\n" + "".join(chr(byte) for byte in range(256) if byte not in b"\r\n"),
 ]
 
 
@@ -74,7 +75,7 @@ async def test_smtplib_delivers_mail(stock: bool) -> None:
         with smtplib.SMTP("127.0.0.1", port, timeout=10) as client:
             said: list[Any] = [client.ehlo("me.example")]
             for body in BODIES:
-                mail = body.replace("\n", "\r\n").encode()  # it sends bytes as they are
+                mail = body.replace("\n", "\r\n").encode("latin-1")  # it sends bytes as they are
                 said.append(client.sendmail("ann@example", ["bob@example", "cal@example"], mail))
             return said
 
@@ -82,17 +83,29 @@ async def test_smtplib_delivers_mail(stock: bool) -> None:
         said = await in_thread(lambda: deliver(port))
         await until(lambda: bool(endings))
 
-    assert said == [(250, b"mail.example\n8BITMIME"), {}, {}, {}, {}]
+    assert said == [(250, b"mail.example\n8BITMIME"), *[{}] * len(BODIES)]
     assert endings[0].failed is None
     # smtplib ends the content with a line end before the dot, as the RFC has it
     assert [letter["content"] for letter in endings[0].value] == BODIES
     assert {letter["recipients"] for letter in endings[0].value} == {("bob@example", "cal@example")}
 
 
+async def test_a_mail_in_latin_1_is_taken_as_it_is(stock: bool) -> None:
+    def deliver(port: int) -> Any:
+        with smtplib.SMTP("127.0.0.1", port, timeout=10) as client:
+            return client.sendmail("a@b", ["c@d"], b"Subject: caf\xe9\r\n\r\n\xe9\r\n", ["BODY=8BITMIME"])
+
+    async with serving("smtp", stock) as (port, endings):
+        assert await in_thread(lambda: deliver(port)) == {}
+        await until(lambda: bool(endings))
+
+    assert endings[0].value[0]["content"] == "Subject: café\n\né"
+
+
 async def test_another_client_delivers_mail_too(stock: bool) -> None:
     async def deliver(port: int) -> list[Any]:
         async with aiosmtplib.SMTP(hostname="127.0.0.1", port=port, timeout=10, start_tls=False) as client:
-            return [await client.sendmail("ann@example", ["bob@example"], body.encode()) for body in BODIES]
+            return [await client.sendmail("ann@example", ["bob@example"], body.encode("latin-1")) for body in BODIES]
 
     # It runs on asyncio alone, so it has a loop of its own on each backend.
     async with serving("smtp", stock) as (port, endings):
@@ -203,6 +216,19 @@ async def test_the_redis_client_keeps_values(stock: bool) -> None:
         said = await in_thread(lambda: talk(port))
 
     assert said == [True, True, b"1", 2, 42, 1, "h\r\n*1 é".encode(), True, None, 100, b"99", 2, None]
+
+
+async def test_values_and_keys_are_bytes_of_any_kind(stock: bool) -> None:
+    redis: Any = pytest.importorskip("redis")
+    every = bytes(range(256))
+
+    def talk(port: int) -> list[Any]:
+        with redis.Redis("127.0.0.1", port, protocol=2, socket_timeout=10) as one:
+            said: list[Any] = [one.set("bin", b"\xff\x00"), one.set(every, every), one.get("bin"), one.get(every)]
+            return [*said, one.exists(every, "bin")]
+
+    async with serving("redis", stock) as (port, _):
+        assert await in_thread(lambda: talk(port)) == [True, True, b"\xff\x00", every, 2]
 
 
 @pytest.mark.parametrize("size", [1, 1000])
