@@ -290,10 +290,19 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class FrameLine:
-    """A line of a frame. ``pattern`` has literals at even places and names of counts at odd ones; None: any text."""
+    """A line of a frame. ``pattern`` has literals at even places and names at odd ones; None: any text.
+
+    ``shorter`` has the pattern without pieces that may be missing, in the order in which they are tried. ``values`` are
+    the names that count nothing, each with the type of its field, None for any text; the others are counts, those in
+    ``hexadecimal`` not decimal. ``any_case`` says that a to z in the literals may be capitals or not.
+    """
 
     pattern: tuple[str, ...] | None
     place: Place = field(compare=False)
+    values: tuple[tuple[str, Type | None], ...] = ()
+    shorter: tuple[tuple[str, ...], ...] = ()
+    hexadecimal: frozenset[str] = frozenset()
+    any_case: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +332,12 @@ class FrameRepeat:
 
 FramePart = FrameLine | FrameBytes | FrameUntil | FrameRepeat
 CompositeFrame = tuple[FramePart, ...]
+
+
+def values_of(part: FramePart) -> int:
+    """Return how many values a part says; a line with a pattern says its names that count nothing."""
+    return len(part.values) if isinstance(part, FrameLine) and part.pattern is not None else 1
+
 
 # -- steps, branches, answers ----------------------------------------------------------------------------------------
 

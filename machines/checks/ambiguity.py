@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from machines.analysis.call_graph import CallGraph, kind
 from machines.analysis.newcomers import Newcomers, names_the_seated
 from machines.analysis.traversal import all_steps, machine_expressions
+from machines.checks.first_lines import FirstLines
 from machines.checks.first_words import FirstWords
 from machines.expressions.unparse import names
 from machines.messages.types import MessageCodec, Overlap, Work, compile_message, narrower, overlap
@@ -127,7 +128,8 @@ class AmbiguityTable:
 
     def __init__(self, spec: Spec, steps: int = WORK_MAX) -> None:
         self.undecided = 0
-        self.words = FirstWords(spec.messages)
+        self.words = FirstWords(spec.messages, spec.frames)
+        self._lines = FirstLines(spec, self._shape)
         self._spec = spec
         self._work = Work(steps)
         self._sizes: dict[str, int] = {}
@@ -140,8 +142,8 @@ class AmbiguityTable:
         if self._work.left <= 0:
             self.undecided += 1
             return None
-        if self._spec.frames.get(a) != self._spec.frames.get(b):
-            return None  # what is cut as the one is never read as the other
+        if self._differ(a, b):  # what is cut as the one is never read as the other, but a line may open either
+            return self._lines.both(a, b, self._work) if self._lines.opens(a) or self._lines.opens(b) else None
         one, other = self._spec.messages[a], self._spec.messages[b]
         self._work.left -= self._size(one) + self._size(other)
         bodies = [(x, y) for x in (one.body, *one.also) for y in (other.body, *other.also)]
@@ -157,11 +159,16 @@ class AmbiguityTable:
         return self._overlaps[key]
 
     def is_narrower(self, a: str, b: str) -> bool:
-        """Whether every value that is message ``a`` is also message ``b``, and not the other way round."""
+        """Whether what is read as message ``a``, where both fit, is meant by it: it is a special case of ``b``."""
+        if self._differ(a, b):
+            return self._lines.is_meant(a, b, self._work)
         if (a, b) not in self._narrower:
             self._work.left -= NARROWER_STEPS
             self._narrower[a, b] = narrower(self._shape(a), self._shape(b), self._work)
         return self._narrower[a, b]
+
+    def _differ(self, a: str, b: str) -> bool:
+        return self._spec.frames.get(a) != self._spec.frames.get(b)
 
     def tell(self, problems: Problems) -> None:
         """A339: the messages are too many, or their patterns too intricate, for all to be compared."""

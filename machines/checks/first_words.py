@@ -5,7 +5,7 @@ A body that has such a mark is compared only with those of the same mark, and wi
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping
 
 from machines.model import Body, BodyList, BodyMap, Field, LiteralBody, Message
 
@@ -13,13 +13,14 @@ Marks = tuple[Hashable, ...]
 
 
 class FirstWords:
-    """The marks of the messages of a spec."""
+    """The marks of the messages of a spec; those with a frame have none, as another's line may open it."""
 
-    def __init__(self, messages: Mapping[str, Message]) -> None:
+    def __init__(self, messages: Mapping[str, Message], frames: Container[str] = ()) -> None:
         self._marks: dict[str, Marks | None] = {}
         for message in messages.values():
             marks = [_mark(body) for body in (message.body, *message.also)]
-            self._marks[message.name] = None if None in marks else tuple(dict.fromkeys(marks))
+            unlike = None in marks or message.name in frames
+            self._marks[message.name] = None if unlike else tuple(dict.fromkeys(marks))
 
     def pairs(self, names: Iterable[str]) -> Iterator[tuple[str, str]]:
         """Yield each pair of names that its marks do not tell apart, once, in the order given."""

@@ -5,7 +5,7 @@ What names may hold is followed by `machines.analysis.data_flow`.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from machines.analysis.call_graph import CallGraph, is_per_connection, surely_taken
@@ -21,7 +21,7 @@ from machines.messages.compiler import compile_type
 from machines.messages.outliers import outlier, outlier_of_field
 from machines.messages.shapes import NO_MATCH, shown
 from machines.messages.templates import TextField
-from machines.model import Attribute, Type
+from machines.model import Attribute, Body, CompositeFrame, Type
 from machines.problems import Location, Problems
 
 KINDS = tuple(f"A34{digit}" for digit in "01")  # what is wrong whatever the value
@@ -45,6 +45,11 @@ def check_values(flow: CallGraph, problems: Problems) -> list[Write]:
     return data.writes
 
 
+def _ends(body: Body, frame: CompositeFrame) -> Iterator[tuple[str, str]]:
+    """Yield the fields that stand within a text or a line, with what ends them."""
+    yield from ((field.name, until) for field, until in placed(body, frame) if until is not None)
+
+
 class _Values:
     def __init__(self, flow: CallGraph, problems: Problems, fields_of_peers: Collection[str]) -> None:
         self.fields_of_peers = fields_of_peers
@@ -55,8 +60,8 @@ class _Values:
         self.outliers: dict[tuple[Type, Type, str | None], Any] = {}  # what was compared before, and found
         # The fields that stand within texts, each with the text that ends it.
         self.fields = {
-            message.name: {field.name: until for field, until in placed(message.body) if until is not None}
-            for message in flow.spec.messages.values()
+            name: dict(_ends(message.body, flow.spec.frames.get(name, ())))
+            for name, message in flow.spec.messages.items()
         }
         self.unanswered = flow.open_chains(
             stops=lambda machine: machine.always is not None and surely_taken(machine.always.answers.failed),

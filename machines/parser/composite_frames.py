@@ -5,12 +5,14 @@ frames:
     - line: "*${count}"
     - repeat: count
       of: [{line: "$$${size}"}, {bytes: size}, {line: ""}]
+
+How a line is written is in `machines.parser.frame_lines`, which field its names are in `machines.parser.frame_values`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from machines.model import (
     CompositeFrame,
@@ -20,19 +22,26 @@ from machines.model import (
     FrameRepeat,
     FrameUntil,
     Message,
+    TypeDeclaration,
     Wire,
 )
 from machines.parser.charset import beyond
 from machines.parser.context import NAME, ParseContext, inside, shown
+from machines.parser.frame_lines import read_line
+from machines.parser.frame_values import with_types
 from machines.parser.yaml_nodes import MapNode, Node, ScalarNode
 
-PARTS = ("line", "bytes", "until", "repeat", "of")
+PARTS = ("line", "case", "bytes", "until", "repeat", "of")
+BESIDE = {"of": "repeat", "case": "line"}  # what goes with another key only
 NESTED_MAX = 8  # repetitions within each other
-_PIECE = re.compile(r"\$\$|\$\{\s*([^${}]*?)\s*\}|[^$]+|\$")
 
 
 def read_frames(
-    reading: ParseContext, node: Node | None, messages: Mapping[str, Message], wire: Wire
+    reading: ParseContext,
+    node: Node | None,
+    messages: Mapping[str, Message],
+    types: Mapping[str, TypeDeclaration],
+    wire: Wire,
 ) -> dict[str, CompositeFrame]:
     """Return the frames by message. ``wire`` says how what has none is cut, and in which characters."""
     if node is None:
@@ -58,7 +67,8 @@ def read_frames(
                 text = f"{name} has a frame, so it can not be urgent: it is cut only when somebody hears its sender"
                 reading.fault(key.place, "A137", text, "leave it out of 'urgent'")
             if frame:
-                (by_role if key.text in reading.machines else found)[name] = frame
+                typed = with_types(reading, frame, messages[name], types) if name in messages else frame
+                (by_role if key.text in reading.machines else found)[name] = typed
     return {**by_role, **found}  # a message's own comes before that of its sender
 
 
@@ -90,14 +100,24 @@ def _parts(reading: ParseContext, node: Node, depth: int) -> CompositeFrame:
         part = _part(reading, item, counts, depth)
         if part is not None:
             parts.append(part)
-    for name, used in counts.items():
-        if not used:
-            text = f"nothing behind the line counts {name!r}, so it could not be written"
-            reading.fault(node.place, "A137", text, f"add 'bytes: {name}' or 'repeat: {name}', or leave it out")
-    says = [part for part in parts if not (isinstance(part, FrameLine) and part.pattern is not None)]
+    told = tuple(_telling(reading, part, counts) if isinstance(part, FrameLine) else part for part in parts)
+    says = [part for part in told if not (isinstance(part, FrameLine) and part.pattern is not None and not part.values)]
     if items and len(parts) == len(items) and not says:
         reading.fault(node.place, "A137", "a frame with nothing in it: only lines that count", "add a part")
-    return tuple(parts)
+    return told
+
+
+def _telling(reading: ParseContext, part: FrameLine, counts: Mapping[str, bool]) -> FrameLine:
+    """Return a line with its names that count nothing as values."""
+    names = (part.pattern or ())[1::2]
+    for name in names:
+        if counts[name] and any(name not in way[1::2] for way in part.shorter):
+            text = f"{name!r} counts what stands behind the line, so it can not be missing"
+            reading.fault(part.place, "A137", text, "write it outside the brackets")
+        if not counts[name] and name in part.hexadecimal:
+            text = f"nothing behind the line counts {name!r}, and only a count is hexadecimal"
+            reading.fault(part.place, "A137", text, f"add 'bytes: {name}' or 'repeat: {name}', or write ${{{name}}}")
+    return replace(part, values=tuple((name, None) for name in names if not counts[name]))
 
 
 def _part(reading: ParseContext, node: Node, counts: dict[str, bool], depth: int) -> FramePart | None:
@@ -107,8 +127,9 @@ def _part(reading: ParseContext, node: Node, counts: dict[str, bool], depth: int
     keys = reading.known_keys(body, PARTS, "a part of a frame")
     if not isinstance(node, MapNode):
         return None
-    kinds = [key for key in keys if key not in ("of", "")]
-    if len(kinds) != 1 or ("of" in keys) is not ("repeat" in keys):
+    kinds = [key for key in keys if key not in BESIDE and key != ""]
+    astray = [key for key in BESIDE if key in keys and BESIDE[key] not in keys]
+    if len(kinds) != 1 or astray or ("repeat" in keys and "of" not in keys):
         if "" not in keys:
             text = "a part of a frame is one of: line, bytes, until, repeat with of"
             reading.fault(node.place, "A137", text, "begin a new part with '- '")
@@ -117,8 +138,7 @@ def _part(reading: ParseContext, node: Node, counts: dict[str, bool], depth: int
     written = body.get(kind)
     assert written is not None, "the key is there"
     if kind == "line":
-        pattern = _pattern(reading, written, counts)
-        return FrameLine(pattern, node.place) if pattern is not None else None
+        return read_line(reading, written, counts, body.get("case"))
     value = reading.text(written, f"the value of '{kind}'")
     if value is None:
         return None
@@ -144,29 +164,3 @@ def _count(reading: ParseContext, node: Node, text: str, counts: dict[str, bool]
     hint = f"a line before it, like line: '${{{text}}}'" if NAME.fullmatch(text) else "a number, or a name"
     reading.fault(inside(node), "A137", f"nothing counts {shown(text)} before this", hint)
     return None
-
-
-def _pattern(reading: ParseContext, node: Node, counts: dict[str, bool]) -> tuple[str, ...] | None:
-    """Return literals and names of counts in turn, a literal first and last."""
-    if not isinstance(node, ScalarNode):
-        reading.text(node, "the line")
-        return None
-    pieces = [""]
-    for found in _PIECE.finditer(node.text):
-        place = inside(node).right(found.start())
-        piece, name = found[0], found[1]
-        if name is not None:
-            if not NAME.fullmatch(name) or name in counts:
-                reading.fault(place, "A137", f"{shown(name)} is no new name for a count", "like ${size}")
-                return None
-            if len(pieces) > 1 and not pieces[-1]:
-                reading.fault(place, "A137", "two counts with nothing between", "put a text between them")
-                return None
-            counts[name] = False
-            pieces += [name, ""]
-        elif piece == "$":
-            reading.fault(place, "A137", "a dollar alone", "a count is written ${size}, a dollar $$")
-            return None
-        else:
-            pieces[-1] += "$" if piece == "$$" else piece
-    return tuple(pieces)

@@ -99,7 +99,7 @@ def read(node: Node, file: str, problems: Problems) -> Spec:
         roles=read_roles,
         file=file,
         place=Place(file, 1, 1),
-        frames=read_frames(reading, top.get("frames"), messages, wire),
+        frames=read_frames(reading, top.get("frames"), messages, {name: types[name] for name in sound}, wire),
         accepted=read_accepted(reading, top.get("accepted"), (*messages, *settings, *types), read_roles),
         properties=read_properties(reading, top.get("properties"), read_roles, messages),
         doc=whole_doc(reading, top.get("doc")),

@@ -1,6 +1,6 @@
 r"""Frames made of parts: lines, counted bytes, lines up to a mark, repetitions; cut as whoever hears the peer expects.
 
-    - line: "*${count}"        a line like this; its fields are counts for the parts behind it; no value
+    - line: "*${count}"        a line like this; its names are counts for the parts behind it, the others values
     - line                     a line, as a text
     - bytes: size              so many bytes, as a text
     - until: "."               lines up to this one, which is stuffed within them; one text, its lines joined by \n
@@ -24,13 +24,13 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 from machines.messages.shapes import Mismatch, shown
-from machines.model import CompositeFrame, FrameBytes, FrameLine, FramePart, FrameRepeat, FrameUntil, Wire
+from machines.model import CompositeFrame, FrameBytes, FrameLine, FramePart, FrameRepeat, FrameUntil, Wire, values_of
 from machines.wire.charset import encoded
 from machines.wire.framing import FrameError, TooLongError
+from machines.wire.line_patterns import line_pattern
 
 _Step = Generator[None, None, Any]
 _LINE_ENDS = {"lf": b"\n", "crlf": b"\r\n"}
-_COUNT = "(0|[1-9][0-9]{0,9})"
 
 
 class Cut(bytes):
@@ -54,25 +54,6 @@ def opens_with_pattern(frame: CompositeFrame) -> bool:
     return isinstance(frame[0], FrameLine) and frame[0].pattern is not None
 
 
-def has_value(part: FramePart) -> bool:
-    """Whether a part says something; a line with a pattern only counts."""
-    return not (isinstance(part, FrameLine) and part.pattern is not None)
-
-
-def _matcher(pattern: tuple[str, ...], charset: str) -> Callable[[bytes], dict[str, int] | None]:
-    """Return what reads the counts of a line; ``pattern`` has literals at even places, names of counts at odd ones."""
-    names = pattern[1::2]
-    literals = [part.encode(charset).decode("latin-1") for part in pattern]
-    # Digits and what is not one never run into each other, so this takes linear time.
-    found = re.compile("".join(re.escape(part) if not index % 2 else _COUNT for index, part in enumerate(literals)))
-
-    def match(line: bytes) -> dict[str, int] | None:
-        hit = found.fullmatch(line.decode("latin-1"))
-        return None if hit is None else dict(zip(names, map(int, hit.groups()), strict=True))
-
-    return match
-
-
 class PartsFramer:
     """Cuts lines and frames. The limits hold for a whole frame: bytes, and how many parts it has."""
 
@@ -93,7 +74,7 @@ class PartsFramer:
         self._bad = ""  # why it cannot be what it seems
         self._first = True  # whether its first line is still to come
         self._running: _Step | None = None
-        self._matchers: dict[tuple[str, ...], Callable[[bytes], dict[str, int] | None]] = {}
+        self._matchers: dict[int, tuple[FrameLine, Callable[[bytes], dict[str, Any] | None]]] = {}  # by its line's id
         self._marks: dict[bytes, re.Pattern[bytes]] = {}  # what finds the line that ends the others
         self._error: FrameError | None = None
 
@@ -168,7 +149,7 @@ class PartsFramer:
         whole = self._whole = next((frame for frame in frames if not opens_with_pattern(frame)), None)
         if whole is not None:
             self._first = False
-            value = yield from self._parts(whole, {})
+            value = yield from self._parts(whole, {}, [])
             return Cut(self._size, whole, value, self._bad)
         while True:
             line = yield from self._line(b"\n")
@@ -181,18 +162,18 @@ class PartsFramer:
             assert isinstance(opening, FrameLine), "the others begin whatever comes"
             names = self._match(opening, line)
             if names is not None:
-                value = yield from self._parts(frame[1:], names)
+                value = yield from self._parts(frame[1:], names, [names[name] for name, _ in opening.values])
                 return Cut(self._size, frame, value, self._bad)
         return line
 
-    def _match(self, part: FrameLine, line: bytes) -> dict[str, int] | None:
-        assert part.pattern is not None, "only a pattern is matched"
-        if part.pattern not in self._matchers:
-            self._matchers[part.pattern] = _matcher(part.pattern, self._charset)
-        return self._matchers[part.pattern](line)
+    def _match(self, part: FrameLine, line: bytes) -> dict[str, Any] | None:
+        known = self._matchers.get(id(part))
+        if known is None:
+            known = self._matchers[id(part)] = part, line_pattern(part, self._charset).match
+        return known[1](line)
 
-    def _parts(self, parts: Sequence[FramePart], names: Mapping[str, int]) -> _Step:
-        found: list[Any] = []
+    def _parts(self, parts: Sequence[FramePart], names: Mapping[str, Any], found: list[Any]) -> _Step:
+        """Take parts; ``names`` has what was counted before them, ``found`` the values."""
         counts = dict(names)
         for part in parts:
             self._counts += 1
@@ -207,6 +188,7 @@ class PartsFramer:
                     if counted is None:
                         raise FrameError(f"a line like {written(part)} is wanted, not {line[:40]!r}")
                     counts.update(counted)
+                    found += [counted[name] for name, _ in part.values]
                 case FrameBytes(size):
                     found.append(self._text((yield from self._bytes(size if isinstance(size, int) else counts[size]))))
                 case FrameUntil(mark):
@@ -214,7 +196,7 @@ class PartsFramer:
                 case FrameRepeat(count, inner):
                     items = []
                     for _ in range(count if isinstance(count, int) else counts[count]):
-                        items.append((yield from self._parts(inner, counts)))
+                        items.append((yield from self._parts(inner, counts, [])))
                     found.append(items)
         return found[0] if len(found) == 1 else found
 
@@ -305,41 +287,49 @@ def packer(frame: CompositeFrame, wire: Wire) -> Callable[[Any], bytes]:
 
 
 def _written(
-    parts: Sequence[FramePart], value: Any, counts: dict[str, int], end: bytes, charset: str
+    parts: Sequence[FramePart], value: Any, counts: dict[str, Any], end: bytes, charset: str
 ) -> Iterator[bytes]:
-    saying = [part for part in parts if has_value(part)]
-    given: Sequence[Any] = [value] if len(saying) == 1 else value
-    if not isinstance(given, list | tuple) or len(given) != len(saying):
-        raise Mismatch((), f"a list of {len(saying)} for a frame", shown(value))
-    texts: list[Any] = []
-    for part, item in zip(saying, given, strict=True):
-        if isinstance(part, FrameRepeat):
-            if not isinstance(item, list | tuple):
-                raise Mismatch((), "a list for a repetition", shown(item))
-            _count(part.count, len(item), counts)
-            texts.append(item)
-        else:
-            raw = encoded(item, charset)
-            if isinstance(part, FrameBytes):
-                _count(part.size, len(raw), counts)
-            elif isinstance(part, FrameLine) and (b"\n" in raw or b"\r" in raw):
-                raise Mismatch((), "a text without a line end", shown(item))
-            texts.append(raw)
-    coming = iter(texts)
-    for part in parts:
+    """Yield the bytes of parts; ``counts`` has what was counted outside them."""
+    widths = [values_of(part) for part in parts]
+    given: Sequence[Any] = [value] if sum(widths) == 1 else value
+    if not isinstance(given, list | tuple) or len(given) != sum(widths):
+        raise Mismatch((), f"a list of {sum(widths)} for a frame", shown(value))
+    raws: list[Any] = []
+    at = 0
+    for part, width in zip(parts, widths, strict=True):
+        raws.append(_encoded_part(part, given[at : at + width], counts, charset))
+        at += width
+    for part, raw in zip(parts, raws, strict=True):
         match part:
             case FrameLine(pattern) if pattern is not None:
-                pieces = (text if not index % 2 else str(counts[text]) for index, text in enumerate(pattern))
-                yield "".join(pieces).encode(charset) + end
+                yield encoded(line_pattern(part, charset).write(counts), charset) + end
             case FrameLine():
-                yield next(coming) + end
+                yield raw + end
             case FrameBytes():
-                yield next(coming)
+                yield raw
             case FrameUntil(mark):
-                yield from _stuffed(next(coming), mark.encode(charset), end)
+                yield from _stuffed(raw, mark.encode(charset), end)
             case FrameRepeat(_, inner):
-                for item in next(coming):
+                for item in raw:
                     yield from _written(inner, item, dict(counts), end, charset)
+
+
+def _encoded_part(part: FramePart, given: Sequence[Any], counts: dict[str, Any], charset: str) -> Any:
+    """Return what is to be written of a part: bytes, or a list for a repetition; note what it counts and names."""
+    if isinstance(part, FrameLine) and part.pattern is not None:
+        counts.update(zip((name for name, _ in part.values), given, strict=True))
+        return b""
+    if isinstance(part, FrameRepeat):
+        if not isinstance(given[0], list | tuple):
+            raise Mismatch((), "a list for a repetition", shown(given[0]))
+        _count(part.count, len(given[0]), counts)
+        return given[0]
+    raw = encoded(given[0], charset)
+    if isinstance(part, FrameBytes):
+        _count(part.size, len(raw), counts)
+    elif isinstance(part, FrameLine) and (b"\n" in raw or b"\r" in raw):
+        raise Mismatch((), "a text without a line end", shown(given[0]))
+    return raw
 
 
 def _stuffed(raw: bytes, mark: bytes, end: bytes) -> Iterator[bytes]:

@@ -186,7 +186,8 @@ def test_what_fits_no_frame_is_unknown_and_a_message_of_that_frame_that_nobody_a
     [
         ("framing: text", "framing: lines", "beside 'framing: text' only"),
         ("bytes: size", "bytes: length", "nothing counts 'length'"),
-        ("    - repeat: count\n      of: [line]\n", "    - line\n", "nothing behind the line counts 'count'"),
+        ("    - bytes: size\n", "    - line\n", "a frame with 2 values"),
+        ("    - bytes: size\n", "    - line: '${text}'\n", "a frame with 2 values"),
         ('[{until: "."}]', '[{until: ".", bytes: 3}]', "is one of"),
         ('[{until: "."}]', '[{line: "$"}]', "a dollar alone"),
         ('[{until: "."}]', '[{line: "${a}${b}"}, {bytes: a}, {bytes: b}]', "nothing between"),
