@@ -18,6 +18,7 @@ from machines import model
 from machines.messages.compiler import Compiler
 from machines.messages.containers import KeyedShape, KeyShape, ListShape
 from machines.messages.decoding import Fields, Parse, Read, parser_of, reader_of
+from machines.messages.known_json import known_json
 from machines.messages.scalars import EnumShape
 from machines.messages.shapes import NO_MATCH, Mismatch, Path, Shape
 from machines.messages.templates import TemplateShape
@@ -25,6 +26,7 @@ from machines.model import Body, BodyList, BodyMap, Field, LiteralBody, Message,
 
 _Make = Callable[[tuple[Any, ...]], Any]
 _Joined = Callable[..., Any]  # makes a mapping of values that are given one by one
+_Encode = Callable[[Any], msgspec.Raw]
 
 
 class MessageCodec:
@@ -52,7 +54,7 @@ class MessageCodec:
         self.fields = tuple(slots)
         self.shapes = tuple(body.shape for body in compiled)
         self.build: Callable[[Sequence[Any]], Any] = compiled[0].writer(_mapping)
-        self.pack: Callable[[Sequence[Any]], Any] = compiled[0].writer(_struct)
+        self.pack: Callable[[Sequence[Any]], Any] = compiled[0].writer(_struct, known_json)
         readers = [body.reader() for body in compiled]
         self.read: Read = readers[0] if len(readers) == 1 else _first_of(readers)
         self.parse: Parse | None = compiled[0].parser() if len(compiled) == 1 else None
@@ -141,23 +143,32 @@ class _Compiled:
         """Return the closure that takes the fields out of a JSON text, if there is one."""
         return parser_of(self.body, self._shape, self.slots)
 
-    def writer(self, joined: Callable[[Sequence[str]], _Joined]) -> Callable[[Sequence[Any]], Any]:
-        """Return the closure that builds the value from the values of the fields; ``joined`` makes mappings."""
+    def writer(
+        self, joined: Callable[[Sequence[str]], _Joined], json_of: Callable[[Shape], _Encode | None] | None = None
+    ) -> Callable[[Sequence[Any]], Any]:
+        """Return the closure that builds the value from the values of the fields; ``joined`` makes mappings.
+
+        Of the fields for whose shape ``json_of`` gives something, their JSON stands in the value.
+        """
         literals: list[Any] = []
         make = self._make(self.body, (), literals, joined)
         constants = tuple(literals)
         fields = list(model.fields_of(self.body))
         shapes = [self._shape(field) for field in fields]
         places = list(_paths(self.body, ()))
-        holder = _holder(shapes)
+        found_json = [json_of(shape) for shape in shapes] if json_of is not None else []
+        known = [(index, of) for index, of in enumerate(found_json) if of is not None]
+        holder = _holder(shapes, frozenset(index for index, _ in known))
         takes = [shape.take for shape in shapes]
         constant = make(constants) if not fields else None
-        convert, refused, as_tuple = msgspec.convert, msgspec.ValidationError, msgspec.structs.astuple
+        convert, as_tuple = msgspec.convert, msgspec.structs.astuple
+        refused = (msgspec.ValidationError, UnicodeEncodeError)
 
         def build(values: Sequence[Any]) -> Any:
             if holder is not None:
                 try:
-                    return make(as_tuple(convert(values, holder)) + constants)
+                    ready = _with_json(values, known) if known else values
+                    return make(as_tuple(convert(ready, holder)) + constants)
                 except refused:
                     pass  # msgspec refuses 1.0 where an int stands, and cannot say where in our words
             if len(values) != len(takes):
@@ -221,14 +232,25 @@ def _struct(names: Sequence[str]) -> _Joined:
     return msgspec.defstruct("Mapping", fields, rename=keys, gc=False)
 
 
-def _holder(shapes: Sequence[Shape]) -> type[msgspec.Struct] | None:
-    """Return the struct into which msgspec freezes the values of all fields, None if it cannot."""
-    natives = [shape.native() for shape in shapes]
+def _holder(shapes: Sequence[Shape], known: frozenset[int]) -> type[msgspec.Struct] | None:
+    """Return the struct into which msgspec freezes the values of all fields, None if it cannot.
+
+    In the places that are ``known`` stands JSON that was checked.
+    """
+    natives = [msgspec.Raw if index in known else shape.native() for index, shape in enumerate(shapes)]
     if NO_MATCH in natives or len(natives) < 2:
         return None
     # A struct keeps its compiled type; given the bare type, msgspec.convert would compile it for each message.
     fields = [(f"f{index}", native) for index, native in enumerate(natives)]
     return msgspec.defstruct("Fields", fields, array_like=True, forbid_unknown_fields=True, gc=False)
+
+
+def _with_json(values: Sequence[Any], known: Sequence[tuple[int, _Encode]]) -> list[Any]:
+    ready = list(values)
+    for index, write in known:
+        if index < len(ready):
+            ready[index] = write(ready[index])
+    return ready
 
 
 def _paths(body: Body, path: Path) -> Iterator[Path]:

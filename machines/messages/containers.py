@@ -23,7 +23,8 @@ def native_take(native: Any, exact: Take) -> Take:
     """Return a take that lets msgspec look first, and the exact one only if msgspec refuses (it refuses 1.0 for 1)."""
     # A Struct keeps its compiled type; given the bare type, msgspec.convert compiles it anew each time, 90 us a board.
     holder: Any = msgspec.defstruct("Holder", [("held", native)], array_like=True)
-    convert, refused = msgspec.convert, msgspec.ValidationError
+    convert = msgspec.convert
+    refused = (msgspec.ValidationError, UnicodeEncodeError)  # the latter of a lone surrogate where words are listed
 
     def take(value: Any) -> Any:
         kind = value.__class__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from contextlib import suppress
 from typing import Any
 
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 from machines import model
 from machines.engine.compiler import Program
 from machines.engine.session import Session
+from machines.messages import known_json
 from machines.messages.bodies import MessageCodec
+from machines.messages.shapes import Mismatch
 from machines.messages.types import compile_message
 from machines.model import Message, Wire
 from machines.wire.codec import Codec, Malformed
@@ -113,6 +116,65 @@ def test_any_message_is_parsed_and_packed_as_the_long_way_has_it(drawn: tuple[Me
         assert found is None or same(found, read)
     if read is not None:
         assert CODEC.encode(shape.pack(read)) == CODEC.encode(shape.build(read))
+
+
+BOARD = (
+    "{Cell: {enum: [a, b]}, Tile: [Cell, {int: 0..9}], Row: [Tile | null, ... 16], Board: [[Row, ...], [Tile, ...]]}"
+)
+tiles = st.tuples(st.sampled_from("ab"), st.integers(0, 9))
+nearly = st.sampled_from([("a", 1.0), ("a", True), ("c", 1), ("a", 10), ("a",), ["a", 1], ("\ud800", 1), 1, "a"])
+rows = st.lists(st.none() | tiles, min_size=16, max_size=16).map(tuple)
+other_rows = st.one_of(
+    rows.map(list),
+    rows.map(lambda row: row[1:]),
+    st.tuples(rows, nearly).map(lambda drawn: (*drawn[0][1:], drawn[1])),
+    nearly,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=40)
+@given(st.data())
+def test_boards_of_rows_that_were_sent_before_are_packed_as_if_they_were_new(data: st.DataObject) -> None:
+    """The same rows again and again, some new, some that only look right: bytes and complaints are those of `build`."""
+    shape = message_of("[board, $board Board, $turn int]", BOARD)
+    some = data.draw(st.lists(rows, min_size=1, max_size=4))
+
+    for turn in range(data.draw(st.integers(1, 4))):
+        several = st.lists(st.sampled_from(some) | rows | other_rows, max_size=4).map(tuple)
+        board = data.draw(st.tuples(several, st.lists(tiles, max_size=2).map(tuple)) | several | nearly)
+        assert packed(shape, shape.pack, (board, turn)) == packed(shape, shape.build, (board, turn))
+
+
+def packed(shape: MessageCodec, build: Any, values: tuple[Any, ...]) -> bytes | str:
+    try:
+        return CODEC.encode(build(values))
+    except Mismatch as wrong:
+        return str(wrong)
+
+
+def test_a_row_that_changed_after_it_was_sent_is_sent_as_it_is_now() -> None:
+    shape = message_of("[board, $board Board, $turn int]", BOARD)
+    row: list[Any] = [("a", 1)] * 16
+    board = (row,), ()
+
+    before = CODEC.encode(shape.pack((board, 0)))
+    row[0] = None
+
+    assert CODEC.encode(shape.pack((board, 0))) == CODEC.encode(shape.build((board, 0))) != before
+
+
+def test_rows_that_were_sent_before_take_no_more_than_their_share_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_json, "KNOWN_BYTES_MAX", 1 << 18)
+    shape = message_of("[board, $board Board, $turn int]", BOARD)
+    row = tuple([("a", index % 10) for index in range(16)])
+    tracemalloc.start()
+
+    for _ in range(3_000):  # each is a row of its own: 1.5 MB if all were kept
+        shape.pack(((((*row[:-1], None),), ()), 0))
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert kept < 1 << 18
 
 
 def test_what_is_packed_has_the_keys_in_their_order_and_under_their_names() -> None:
