@@ -48,23 +48,28 @@ class Hurry:
 class Trail:
     """How a belief came about. ``since`` is the earliest moment at which each of its states was entered.
 
-    ``hurry`` is None if all clocks that it needs had time to ring. ``labels`` are branches, by their id, and states
-    that it has come through for certain.
+    ``hurry`` is None if all clocks that it needs had time to ring, else the first that had not; ``hurries`` is how
+    many had not. ``labels`` are branches, by their id, and states that it has come through for certain.
     """
 
     since: Mapping[str, float] = field(default_factory=dict)
     hurry: Hurry | None = None
     labels: frozenset[Any] = frozenset()
+    hurries: int = 0
+
+    def ringing(self, label: str) -> Trail:
+        """Return the same, come to by the ringing of a clock."""
+        return Trail(self.since, self.hurry, self.labels | {label}, self.hurries)
 
 
 def merged(one: Trail | None, other: Trail) -> Trail:
     """Return what is known of a belief that was come to in two ways."""
     if one is None or one == other:
         return other
-    if (one.hurry is None) != (other.hurry is None):
-        return one if one.hurry is None else other
+    if one.hurries != other.hurries:
+        return one if one.hurries < other.hurries else other
     since = {state: min(when, other.since.get(state, when)) for state, when in one.since.items()}
-    return Trail(since, one.hurry, one.labels & other.labels)
+    return Trail(since, one.hurry, one.labels & other.labels, one.hurries)
 
 
 def early(seconds: float) -> float:
@@ -156,26 +161,36 @@ class Steps:
 
 
 class Patience:
-    """How long a belief may rest at most before something is seen of it, whatever it does by itself."""
+    """How long beliefs may rest at most before something is seen of them, whatever they do by themselves.
+
+    What is found is kept, so one is made for each moment.
+    """
 
     DEPTH_MAX = 200
 
-    def __init__(self, steps: Steps) -> None:
+    def __init__(self, steps: Steps, spare: float) -> None:
+        """``spare`` is by how much any clock may be ahead of ours."""
         self.steps = steps
+        self._spare = spare
+        self._known: dict[tuple[int, tuple[Unread, ...], tuple[Unseen, ...]], float] = {}
+        self._above: set[Belief] = set()
 
-    def of(self, belief: Belief, due: Mapping[str, float], spare: float) -> float:
-        """Return the seconds from now on. ``due`` says for how long each of its states may have been entered.
+    def of(self, belief: Belief, since: Mapping[str, float]) -> float:
+        """Return the seconds from now on. ``since`` says for how long each of its states may have been entered."""
+        return self._of(belief, since)
 
-        ``spare`` is by how much any clock may be ahead of ours.
-        """
-        return self._of(belief, due, spare, frozenset())
+    def _after(self, belief: Belief) -> float:
+        """Return the seconds from when a belief is come to."""
+        key = belief[:3]
+        if key not in self._known:
+            self._known[key] = self._of(belief, {})
+        return self._known[key]
 
-    def _of(self, belief: Belief, since: Mapping[str, float], spare: float, above: frozenset[Belief]) -> float:
+    def _of(self, belief: Belief, since: Mapping[str, float]) -> float:
         if any(belief.unseen):
             return 0.0
-        if belief in above or len(above) > self.DEPTH_MAX:
+        if belief in self._above or len(self._above) > self.DEPTH_MAX:
             return inf
-        inside = above | {belief}
         rest = self.steps.process.rest(belief.local)
         if rest.over is not None:
             return inf
@@ -188,7 +203,7 @@ class Patience:
             after = [*decided, *reads, *(one for _, one in rung)]
         elif reads:
             wait = 0.0
-            after = [*reads, *(one for timer, one in rung if self._rang(timer, limits[timer], since, spare))]
+            after = [*reads, *(one for timer, one in rung if self._rang(timer, limits[timer], since))]
         elif rung:
             wait = min(limits.values())
             after = [one for _, one in rung]
@@ -197,17 +212,18 @@ class Patience:
         if wait == inf:
             return inf
         longest = 0.0
+        self._above.add(belief)
         for one in after:
-            longest = max(longest, self._of(one, {}, spare, inside))
+            longest = max(longest, self._after(one))
             if longest == inf:
                 break
+        self._above.discard(belief)
         return wait + longest
 
     def _limit(self, local: int, timer: Any) -> float:
         found = self.steps.seconds(local, timer)
         return inf if found is None else found
 
-    @staticmethod
-    def _rang(timer: Any, seconds: float, since: Mapping[str, float], spare: float) -> bool:
+    def _rang(self, timer: Any, seconds: float, since: Mapping[str, float]) -> bool:
         """Whether a clock may have rung before what lies there is read."""
-        return seconds - early(seconds) <= since.get(timer.state, 0.0) + spare
+        return seconds - early(seconds) <= since.get(timer.state, 0.0) + self._spare

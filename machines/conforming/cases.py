@@ -65,20 +65,22 @@ class Case:
 def cases(
     spec: Spec, role: str, low: int, high: int, seed: int, *, longest: float, seeds: int = SEEDS
 ) -> tuple[Case, ...]:
-    """Return the cases of a role, games first. A game takes ``low`` to ``high`` clients.
+    """Return the cases of a role, games first. A game takes ``low`` to ``high`` clients; a role that listens has no
+    seat among them, so one game of a seed is as any other.
 
     Silence is tried where a limit is at most ``longest`` seconds. ``seeds`` is how many games a seat gets.
     """
-    found = dict.fromkeys((*_games(low, high, seed, seeds), *_deeds(spec, role, low, seed, longest)))
+    seats = 1 if role in spec.listeners() else min(low, MANY)
+    found = dict.fromkeys((*_games(low, high, seats, seed, seeds), *_deeds(spec, role, low, seed, longest)))
     return tuple(found)
 
 
-def _games(low: int, high: int, seed: int, seeds: int) -> Iterator[Case]:
+def _games(low: int, high: int, seats: int, seed: int, seeds: int) -> Iterator[Case]:
     yield Case(low, 0, seed)
     yield Case(low, low - 1, seed, "glued")
     yield Case(low, min(1, low - 1), seed, "bytes")
     for more in range(seeds):
-        for seat in range(min(low, MANY)):
+        for seat in range(seats):
             yield Case(low, seat, seed + more)
     most = min(high, max(low, MANY))
     if most > low:

@@ -96,6 +96,7 @@ class IncomingStream:
         self._framer: Framer | None = None if reader.program.frames else reader.program.make_framer()
         self.begin = 0  # where the next piece of the framer begins
         self._pieces: dict[tuple[int, str], Piece] = {}
+        self._tokens: dict[tuple[int, str], tuple[Token, ...]] = {}
         self.ended = False
         self.is_open_ended = False  # whether only the end of the stream ended the last piece
         self.last_raw: bytes | None = None  # the payload that was cut last
@@ -118,6 +119,16 @@ class IncomingStream:
             known = self._cut_shared(at) if self._framer is not None else self._cut_for(at, message)
             if known is not None:
                 self._pieces[at, message] = known
+        return known
+
+    def tokens(self, at: int, message: str = "") -> tuple[Token, ...]:
+        """Return all that the piece that begins at a place may be, as `cut` cuts it; nothing where it is no piece."""
+        known = self._tokens.get((at, message))
+        if known is None:
+            piece = self.cut(at, message)
+            if piece is None or piece.why:
+                return ()
+            known = self._tokens[at, message] = self.reader.tokens(piece.raw, message)
         return known
 
     def _cut_shared(self, at: int) -> Piece | None:
@@ -163,3 +174,4 @@ class IncomingStream:
             del self._kept[: before - self._base]
             self._base = before
             self._pieces = {key: piece for key, piece in self._pieces.items() if key[0] >= before}
+            self._tokens = {key: tokens for key, tokens in self._tokens.items() if key[0] >= before}

@@ -39,7 +39,7 @@ class Table:
         self.case = case
         self.result = CaseResult(case)
         self.programs = setting.programs(case)
-        self.follower = Follower(setting.knowledge(case))
+        self.follower = Follower(setting.knowledge(case), knows_limits=True)
         self.links: dict[int, StrangerLink] = {}
         self.ours = Ensemble(
             setting.spec,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from machines.conforming.deeds import example
 from machines.conforming.deviations import Deviation
 from machines.conforming.following import Follower
 from machines.conforming.role_knowledge import RoleKnowledge
@@ -203,3 +204,66 @@ def test_room_is_made_for_more_connections_without_forgetting() -> None:
     assert found.deviation is None
     assert found.late == []
     assert found.settled_states() == {"turn.asked"}
+
+
+def table(seats: int = 5, *, knows_limits: bool = False) -> Follower:
+    """Return a server of Tsuro, all of whose players were asked where they begin; the last has not answered."""
+    spec = load("tsuro", {"seats": str(seats)})
+    rules = rules_modules(spec, ())
+    program = Program(spec, "server", rules)
+    found = Follower(RoleKnowledge(program, rules, seats), knows_limits=knows_limits)
+    found.start(0.0)
+    for seat in range(seats):
+        found.connected(seat, 0.1)
+        found.told(seat, [("JOIN", ())], 0.1)
+    for message in ("TOKEN", "STARTED"):
+        for seat in range(seats):
+            found.said(seat, example(program, message) or b"", 0.2)
+    for seat in range(seats):
+        found.said(seat, example(program, "INIT_REQ") or b"", 0.3)
+        if seat < seats - 1:
+            found.told(seat, [("INIT_PLACE", ())], 0.3)
+    return found
+
+
+def test_a_table_is_no_more_to_believe_than_what_its_clocks_allow() -> None:
+    found = table()
+
+    assert found.judges
+    assert 1 < len(found.beliefs) <= 2**5  # each of four may have been thrown out for its move
+
+
+def test_a_server_with_a_shorter_limit_breaks_a_time_and_not_the_order_at_a_full_table_too() -> None:
+    found = table()
+    spec = found.knowledge.program.spec
+    found.said(0, example(found.knowledge.program, "INTER_REQ") or b"", 2.3)  # it waited for the last for 2 s
+
+    assert found.deviation is None
+    assert [one.kind for one in found.late] == ["time"]
+    assert "setting reply" in explained(spec, "server", found.late[0])
+    found.told(0, [("INTER_PLACE", ())], 2.4)
+    found.said(1, example(found.knowledge.program, "INTER_REQ") or b"", 2.5)
+    assert found.judges
+    assert len(found.late) == 1
+
+
+def test_what_no_clock_explains_is_a_deviation_at_a_full_table_too() -> None:
+    found = table(4)
+    assert 1 < len(found.beliefs) <= 2**3, "without clocks there are more"
+    found.said(3, example(found.knowledge.program, "STARTED") or b"", 2.3)
+
+    assert found.deviation is not None
+    assert (found.deviation.kind, found.deviation.names) == ("order", ("STARTED",))
+
+
+def test_where_too_much_would_have_to_be_gone_through_only_who_runs_with_known_limits_has_deviated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("machines.conforming.following.AGAIN_MAX", 10)
+    foreign, known = table(), table(knows_limits=True)
+    for found in (foreign, known):
+        found.said(0, example(found.knowledge.program, "INTER_REQ") or b"", 2.3)
+
+    assert foreign.deviation is None
+    assert "clock" in foreign.lost_track
+    assert known.deviation is not None
