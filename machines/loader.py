@@ -97,13 +97,32 @@ def load_text(
     folder: Path | None = None,
     settings: Mapping[str, str] = {},
     rules: Sequence[str] = (),
+    path: Path | None = None,
 ) -> Spec:
     """Return the spec that a text says, named ``file`` in its problems. ``extends`` looks in ``folder``.
+
+    ``path`` is the file that the text is about to be written to, if there is one: what extends it is a circle.
 
     Raises:
         SpecError, SettingError: as for ``load``.
     """
-    return _finish(text, file, folder, settings, rules)
+    return _finish(text, file, folder, settings, rules, path)
+
+
+def named_rules(name_or_path: str, text: str | None = None) -> tuple[str, ...]:
+    """Return the modules of rules that a spec names, and those it extends; ``text`` in place of what its file says.
+
+    Nothing is imported, and what cannot be read names none.
+
+    Raises:
+        SpecNotFound: there is no such spec, or it can not be opened.
+    """
+    path = find(name_or_path)
+    stack = _Stack(Problems())
+    stack.put(_raw(path) if text is None else text, label(path), path.parent, path)
+    listed = [node.get("rules") for _, node in stack.laid if isinstance(node, MapNode)]
+    items = [item for node in listed if isinstance(node, ListNode) for item in node.items]
+    return tuple(dict.fromkeys(item.text for item in items if isinstance(item, ScalarNode)))
 
 
 def sources(name_or_path: str) -> tuple[Path, ...]:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from machines.loader import SpecNotFound, allowed_rules, load, rules_modules, shipped, sources
+from machines.loader import SpecNotFound, allowed_rules, load, named_rules, rules_modules, shipped
 from machines.model import Spec
-from machines.parser.yaml_nodes import ListNode, MapNode, ScalarNode, parse_yaml
-from machines.problems import Problems, SpecError, near
+from machines.problems import SpecError, near
 from runtime.commands.exit_codes import CommandError
 from runtime.import_path import add_working_folder
 from runtime.studio.packages import pages_can_be_served
@@ -220,14 +219,8 @@ def are_apart(names: Sequence[str], specs: Sequence[Spec]) -> None:
 
 def missing_rules(name: str) -> list[str]:
     """Return the rules modules that a spec, or one it extends, names and that are not allowed here."""
-    named: dict[str, None] = {}
-    for path in sources(name):
-        tree = parse_yaml(path.read_text("utf-8", "replace"), str(path), Problems())
-        listed = tree.get("rules") if isinstance(tree, MapNode) else None
-        if isinstance(listed, ListNode):
-            named |= {item.text: None for item in listed.items if isinstance(item, ScalarNode)}
     allowed = allowed_rules()
-    return [rules for rules in named if rules not in allowed]
+    return [rules for rules in named_rules(name) if rules not in allowed]
 
 
 def chosen_role(spec: Spec, given: str | None, fit: Sequence[str], does: str) -> str:

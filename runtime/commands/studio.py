@@ -1,14 +1,16 @@
-"""``accord studio``: a run in a browser, from its journal, or as one page to keep."""
+"""``accord studio``: a run in a browser, from its journal, or as one page to keep; a spec while it is written."""
 
 from __future__ import annotations
 
 import webbrowser
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from diagrams.rendering.render import PictureError
+from machines.loader import is_path, shipped
 from runtime.commands.exit_codes import OK, CommandError
 from runtime.commands.options import Json, Rules, are_modules, is_spec, pages_are_there
 from runtime.commands.output import note, put, put_json
@@ -17,7 +19,9 @@ from runtime.studio.steps import RecordedRun
 
 
 def studio(
-    journal: Annotated[Path, Parameter(help="The journal of a run, as play, serve and join keep them.")],
+    shown: Annotated[
+        str, Parameter(help="The journal of a run, as play, serve and join keep them; or a spec, to be written.")
+    ],
     /,
     *,
     save: Annotated[
@@ -36,32 +40,69 @@ def studio(
     A run that still goes on is followed: the page shows what comes as its journal is written.
     A server's journal shows where its clients stand too, as clients of the spec would. The page is for this machine and
     for who has its link; --save writes one file to mail or to hand in. Without --save the extra 'web' is needed.
-    Ctrl-C ends it.
+    Of a spec, the page is an editor: what is wrong is told as one types, with the pictures of all roles. Its file is
+    written only when one says so there. Ctrl-C ends it.
     """
     are_modules(rules)
+    opened = partial(_opened, browser=not no_browser, json=json)
+    if shown in shipped() or (is_path(shown) and shown.endswith((".yaml", ".yml"))):
+        if save is not None or spec is not None or force:
+            raise CommandError("--save, --spec and --force are for a journal: a spec is saved on its page")
+        return _edit(shown, rules, host, port, opened)
     if spec is not None:
         is_spec(spec)
     if save is None:
         pages_are_there("--save FILE needs nothing")
-    run = RecordedRun(journal, spec, force=force, rules=rules)
+    run = RecordedRun(Path(shown), spec, force=force, rules=rules)
     try:
         run.read()
         if save is not None:
-            save.write_text(saved(run, pictures(run)), encoding="utf-8")
-            if json:
-                put_json({"saved": save, "protocol": run.head.protocol, "steps": len(run.steps)})
-            else:
-                put(f"{save}: {len(run.steps)} steps of {run.head.protocol}; open it in a browser")
-            return OK
-        from runtime.studio.site import serve
-
-        serve(run, host, port, lambda link: _opened(link, browser=not no_browser, json=json))
-    except OSError as error:
-        raise CommandError(f"{save or f'{host}:{port}'}: {error.strerror or error}") from error
-    except PictureError as error:
-        raise CommandError(str(error)) from error
+            _save(run, save, json=json)
+        else:
+            _serve(run, host, port, opened)
     finally:
         run.close()
+    return OK
+
+
+def _serve(run: RecordedRun, host: str, port: int, opened: partial[None]) -> None:
+    from runtime.studio.site import serve
+
+    try:
+        serve(run, host, port, opened)
+    except OSError as error:
+        raise CommandError(f"{host}:{port}: {error.strerror or error}") from error
+    except PictureError as error:
+        raise CommandError(str(error)) from error
+
+
+def _save(run: RecordedRun, path: Path, *, json: bool) -> None:
+    try:
+        path.write_text(saved(run, pictures(run)), encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror or error}") from error
+    except PictureError as error:
+        raise CommandError(str(error)) from error
+    if json:
+        put_json({"saved": path, "protocol": run.head.protocol, "steps": len(run.steps)})
+    else:
+        put(f"{path}: {len(run.steps)} steps of {run.head.protocol}; open it in a browser")
+
+
+def _edit(name: str, rules: list[str], host: str, port: int, opened: partial[None]) -> int:
+    is_spec(name)
+    pages_are_there("accord check --watch SPEC needs nothing")
+    from runtime.studio.edit_site import serve_editor
+    from runtime.studio.spec_file import SpecFile, SpecFileError
+
+    file = SpecFile(name)
+    try:
+        file.read()
+        serve_editor(file, rules, host, port, opened)
+    except SpecFileError as error:
+        raise CommandError(str(error)) from error
+    except OSError as error:
+        raise CommandError(f"{host}:{port}: {error.strerror or error}") from error
     return OK
 
 

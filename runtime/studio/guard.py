@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import secrets
 import socket
-from collections.abc import Mapping
 from typing import Final
 
 from starlette.datastructures import QueryParams
@@ -45,17 +44,17 @@ def svg(text: str | None) -> Response:
     return Response(text, media_type="image/svg+xml", headers={"content-security-policy": PICTURE_POLICY})
 
 
-def files(page: str, static: Mapping[str, str]) -> list[BaseRoute]:
-    """Return the routes of a page, and of the files that it loads, each with its media type."""
+def files(page: str, *loaded: str) -> list[BaseRoute]:
+    """Return the routes of a page, and of the scripts and styles that it loads."""
 
     async def shown(request: Request) -> Response:
         return Response(text_of(page), media_type="text/html")
 
     async def file(request: Request) -> Response:
         name = request.path_params["name"]
-        if name not in static:
+        if name not in loaded:
             return PlainTextResponse("there is no such page\n", 404)
-        return Response(text_of(name), media_type=static[name])
+        return Response(text_of(name), media_type="text/javascript" if name.endswith(".js") else "text/css")
 
     async def no_icon(request: Request) -> Response:
         return Response(status_code=204)  # every browser asks for one

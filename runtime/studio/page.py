@@ -9,7 +9,7 @@ party and of where it stands; where, arrows and the like are indices of ``table`
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any, Final
@@ -26,12 +26,19 @@ from runtime.studio.boards import Boards
 from runtime.studio.steps import Party, RecordedRun, Step, Tone
 
 _PAGES: Final = files("runtime.studio") / "pages"
-VERSION: Final = 2  # of what the page's script reads
+SCRIPTS: Final = ("drawing.js", "run.js")
+STYLES: Final = ("common.css", "run.css")
+VERSION: Final = 3  # of what the page's script reads
 
 
 def text_of(name: str) -> str:
     """Return the text of one of the pages' files."""
     return (_PAGES / name).read_text(encoding="utf-8")
+
+
+def party_facts(parties: Sequence[Party]) -> list[dict[str, Any]]:
+    """Return who takes part, for a page."""
+    return [{"id": one.id, "role": one.role, "name": one.name, "root": one.root} for one in parties]
 
 
 class RunFacts:
@@ -91,7 +98,7 @@ class RunFacts:
             "from": row,
             "rows": rows,
             "table": self._table[entry:],
-            "parties": [{"id": one.id, "role": one.role, "name": one.name} for one in self._parties],
+            "parties": party_facts(self._parties),
             "boards": len(self.boards),
             "complete": self.run.complete,
             "failed": self.failed,
@@ -153,12 +160,15 @@ def saved(run: RecordedRun, drawn: Mapping[str, str]) -> str:
         "boards": [boards.svg(at) for at in range(len(boards))],
         "details": [details(step) for step in run.steps],
     }
-    script, style = text_of("run.js"), text_of("run.css")
+    script, style = "".join(map(text_of, SCRIPTS)), "".join(map(text_of, STYLES))
     policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:"
+    page = text_of("run.html")
+    for name in STYLES:
+        page = page.replace(f'<link rel="stylesheet" href="/{name}">\n', "")
+    for name in SCRIPTS:
+        page = page.replace(f'<script src="/{name}" defer></script>\n', "")
     return (
-        text_of("run.html")
-        .replace('<link rel="stylesheet" href="/run.css">', f"<style>{style}</style>")
-        .replace('<script src="/run.js" defer></script>', "")
+        page.replace("</head>", f"<style>{style}</style>\n</head>")
         .replace("<head>", f'<head>\n<meta http-equiv="Content-Security-Policy" content="{policy}">')
         .replace("</body>", f"{_embedded(embedded)}\n<script>{script}</script>\n</body>")
     )

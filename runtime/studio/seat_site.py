@@ -26,7 +26,6 @@ VIEWERS_MAX: Final = 8  # pages of one seat that are open at a time
 LOOK_SECONDS: Final = 0.05  # between two looks whether there is something new
 LAST_SECONDS: Final = 2.0  # that an open page has to show the end
 ANSWER_BYTES_MAX: Final = 1 << 20
-_STATIC: Final = {"seat.js": "text/javascript", "seat.css": "text/css"}
 
 
 class Answer(msgspec.Struct):
@@ -48,7 +47,7 @@ class SeatSite:
         routes = [
             Route("/board.svg", self._board),
             WebSocketRoute("/seat", self._sit),
-            *files("seat.html", _STATIC),
+            *files("seat.html", "seat.js", "seat.css"),
         ]
         self.app = Guarded(Starlette(routes=routes), token=token, port=port, hosts=hosts)
 

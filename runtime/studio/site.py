@@ -20,7 +20,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from runtime.studio.guard import Guarded, files, svg
-from runtime.studio.page import RunFacts, details, pictures
+from runtime.studio.page import SCRIPTS, STYLES, RunFacts, details, pictures
 from runtime.studio.rooms import Room
 from runtime.studio.serving import serve_site
 from runtime.studio.steps import RecordedRun
@@ -28,7 +28,6 @@ from runtime.studio.steps import RecordedRun
 VIEWERS_MAX: Final = 64  # pages that are told what comes; a further one is asked to come back later
 READ_SECONDS: Final = 0.1  # between two looks at a journal that is being written
 ROWS_MAX: Final = 2_000  # in one message to a page
-_STATIC: Final = {"run.js": "text/javascript", "run.css": "text/css"}
 
 
 class RunSite:
@@ -47,7 +46,7 @@ class RunSite:
             Route("/picture/{name}.svg", self._picture),
             Route("/board/{number:int}.svg", self._board),
             WebSocketRoute("/live", self._live),
-            *files("run.html", _STATIC),
+            *files("run.html", *SCRIPTS, *STYLES),
         ]
         self.app = Guarded(Starlette(routes=routes, lifespan=self._reading), token=token, port=port, hosts=hosts)
 

@@ -50,11 +50,12 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """Who takes part. ``name`` is what it is called, as far as the run knows."""
+    """Who takes part. ``name`` is what it is called, as far as the run knows; a ``root`` has no number in pictures."""
 
     id: str
     role: str
     name: str
+    root: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,9 @@ class StepMaker:
         several = len(self._states) > 1
         found = []
         for number, state in self._states.items():
-            found.append(Party(state.prefix, self._role, f"{self._role} {number + 1}" if several else self._role))
+            found.append(
+                Party(state.prefix, self._role, f"{self._role} {number + 1}" if several else self._role, root=True)
+            )
             for id_, (session, peer) in self._peers.items():
                 if session == number:
                     role = self._role_of(peer)

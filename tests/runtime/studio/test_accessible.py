@@ -6,11 +6,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from queue import Queue
+from threading import Thread
 from typing import Any
 
 import pytest
 
-from machines.loader import load
+from machines.loader import find, load
 from machines.values import freeze
 from runtime.players.seat import Seat
 from runtime.studio.page import pictures, saved
@@ -18,7 +20,9 @@ from runtime.studio.steps import run_of
 
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 
+from runtime.studio.edit_site import serve_editor
 from runtime.studio.seat_site import SeatService
+from runtime.studio.spec_file import SpecFile
 
 SIZES = {"desk": (1300, 800), "phone": (400, 800)}
 
@@ -47,13 +51,23 @@ def seat_page() -> Iterator[str]:
     service.stop()
 
 
+@pytest.fixture(scope="module")
+def edit_page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("spec") / "p.yaml"
+    path.write_text(find("sticks").read_text().replace("TAKE:", "TAKEN:", 1))
+    links: Queue[str] = Queue()
+    Thread(target=serve_editor, args=(SpecFile(str(path)), (), "127.0.0.1", 0, links.put), daemon=True).start()
+    return links.get(timeout=20)
+
+
+READY = {"run_page": ".row.now", "seat_page": "#choices button", "edit_page": "#problems button"}
 TILES = [[["A", "E"], ["B", "F"], ["C", "G"], ["D", "H"]]] * 3
 
 
 @pytest.mark.xdist_group("browser")
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("which", ["run_page", "seat_page"])
+@pytest.mark.parametrize("which", READY)
 def test_axe_finds_nothing(
     which: str, scheme: str, size: str, browser: Any, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
@@ -62,7 +76,7 @@ def test_axe_finds_nothing(
     page = browser.new_page(viewport={"width": wide, "height": high}, color_scheme=scheme)
     page.goto(request.getfixturevalue(which))
     page.wait_for_selector("body[data-ready]")
-    page.wait_for_selector("#choices button" if which == "seat_page" else ".row.now")
+    page.wait_for_selector(READY[which])
 
     found = axe.Axe().run(page).response["violations"]
     page.close()

@@ -1,0 +1,172 @@
+"""The page of a spec that is written: its text, what is wrong with it as one types, its pictures.
+
+One WebSocket a page, ``/edit``. From the page: ``{seq, text}`` to be looked at, ``{save: text, mark}``. To it:
+
+    {name, text, mark, writable}                       first
+    {seq, problems} {seq, pictures} {seq, fault}       as soon as each is known; of two texts at once only the later
+    {saved, mark, why, there}                          there: what has another mark now, and may be written over
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from hashlib import sha256
+from typing import Any, Final
+
+import anyio
+import anyio.to_thread
+import msgspec
+from starlette.applications import Starlette
+from starlette.requests import Request as HTTPRequest
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from diagrams.documents.html import inline
+from diagrams.rendering.render import PictureError, render
+from runtime.studio.bench import Bench, Request
+from runtime.studio.guard import Guarded, files, svg
+from runtime.studio.rooms import Room
+from runtime.studio.serving import serve_site
+from runtime.studio.spec_file import BYTES_MAX, SpecFile, SpecFileError
+
+PAGES_MAX: Final = 8  # of one spec that are open at a time
+DRAW_SECONDS: Final = 3.0  # that a picture may take
+PICTURES_KEPT: Final = 256  # drawn, and their DOT
+HEARD_BYTES_MAX: Final = 8 * BYTES_MAX  # of one message: a text may need six bytes for each of its own in JSON
+
+
+class FromPage(msgspec.Struct):
+    """What comes from a page: a text to be looked at, or to be saved in place of what has the mark."""
+
+    seq: int = 0
+    text: str | None = None
+    save: str | None = None
+    mark: str = ""
+
+
+class Drawings:
+    """The pictures that pages were told of; each is drawn once it is asked for."""
+
+    def __init__(self) -> None:
+        self._dots: OrderedDict[str, tuple[str, str]] = OrderedDict()
+        self._drawn: dict[str, str] = {}
+
+    def version(self, name: str, dot: str) -> str:
+        """Take note of a picture, and return what it is asked for by."""
+        made = sha256(f"{name}\n{dot}".encode("utf-8", "replace")).hexdigest()[:32]
+        self._dots[made] = name, dot
+        self._dots.move_to_end(made)
+        while len(self._dots) > PICTURES_KEPT:
+            self._drawn.pop(self._dots.popitem(last=False)[0], None)
+        return made
+
+    def svg(self, version: str) -> str | None:
+        """Return a picture, None if there is none of that version any more. Raises PictureError."""
+        if version not in self._drawn:
+            if version not in self._dots:
+                return None
+            name, dot = self._dots[version]
+            self._drawn[version] = inline(render(dot, "svg", DRAW_SECONDS), name, frozenset())
+        return self._drawn[version]
+
+
+class EditSite:
+    """The application that shows one spec while it is written."""
+
+    def __init__(self, file: SpecFile, bench: Bench, token: str, port: int, hosts: frozenset[str]) -> None:
+        self._file = file
+        self._bench = bench
+        self._drawings = Drawings()
+        self._room = Room(PAGES_MAX)
+        routes = [
+            Route("/drawn/{version}.svg", self._picture),
+            WebSocketRoute("/edit", self._edit),
+            *files("edit.html", "drawing.js", "edit.js", "common.css", "edit.css"),
+        ]
+        self.app = Guarded(Starlette(routes=routes, lifespan=self._working), token=token, port=port, hosts=hosts)
+
+    @asynccontextmanager
+    async def _working(self, app: Starlette) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            self._bench.close()
+
+    async def _picture(self, request: HTTPRequest) -> Response:
+        try:
+            return svg(await anyio.to_thread.run_sync(self._drawings.svg, request.path_params["version"]))
+        except PictureError as error:
+            return PlainTextResponse(f"{error}\n", 422)
+
+    async def _edit(self, socket: WebSocket) -> None:
+        page = _EditPage(self._file, self._bench, self._drawings)
+        await self._room.hold(socket, page.tell, page.hear)
+
+
+class _EditPage:
+    """One page that is open. Of texts that come while one is looked at only the last is looked at next."""
+
+    def __init__(self, file: SpecFile, bench: Bench, drawings: Drawings) -> None:
+        self._file = file
+        self._bench = bench
+        self._drawings = drawings
+        self._next: FromPage | None = None
+        self._asked = anyio.Event()
+
+    async def tell(self, socket: WebSocket) -> None:
+        """Tell the page what the file says, then what is known of each text that comes."""
+        try:
+            text, mark = self._file.read()
+        except SpecFileError as error:
+            await socket.send_json({"gone": str(error)})
+            return
+        told = {"name": self._file.name, "text": text, "mark": mark, "writable": self._file.writable}
+        await socket.send_json(told)
+        while True:
+            await self._asked.wait()
+            asked, self._next, self._asked = self._next, None, anyio.Event()
+            assert asked is not None, "it is there before the event"
+            await self._look(socket, asked)
+
+    async def _look(self, socket: WebSocket, asked: FromPage) -> None:
+        async def tell(facts: dict[str, Any]) -> None:
+            for picture in facts.get("pictures", ()):
+                picture["version"] = self._drawings.version(picture["id"], picture.pop("dot"))
+            await socket.send_json({"seq": asked.seq, **facts})
+
+        await self._bench.work(Request(asked.text or ""), tell)
+
+    async def hear(self, socket: WebSocket) -> None:
+        """Take what the page says; what is none of that closes it."""
+        try:
+            while True:
+                said = msgspec.json.decode(await socket.receive_text(), type=FromPage)
+                if said.save is not None:
+                    await socket.send_json(await anyio.to_thread.run_sync(self._saved, said.save, said.mark))
+                elif said.text is not None:
+                    self._next = said
+                    self._asked.set()
+        except (msgspec.MsgspecError, KeyError):  # no JSON, or no text
+            await socket.close(1008)
+
+    def _saved(self, text: str, mark: str) -> dict[str, Any]:
+        try:
+            return {"saved": True, "mark": self._file.write(text, mark)}
+        except SpecFileError as error:
+            return {"saved": False, "why": str(error), "there": error.there}
+
+
+def serve_editor(file: SpecFile, rules: Sequence[str], host: str, port: int, opened: Callable[[str], None]) -> None:
+    """Serve the page of a spec until the process is told to stop; ``opened`` is called with the link.
+
+    Raises:
+        OSError: the port is taken, or the address is none of this machine.
+    """
+    bench = Bench(file.name, rules)
+    try:
+        serve_site(lambda *place: EditSite(file, bench, *place).app, host, port, opened, HEARD_BYTES_MAX)
+    finally:
+        bench.close()
