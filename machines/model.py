@@ -597,7 +597,10 @@ class TypeDeclaration:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """One protocol, read and understood. ``connects`` maps a role to the roles it opens a connection to, in order."""
+    """One protocol, read and understood. ``connects`` maps a role to the roles it opens a connection to, in order.
+
+    ``foreign`` are the roles that only programs of others play, with their places: they are not among ``roles``.
+    """
 
     protocol: str
     title: str
@@ -614,6 +617,15 @@ class Spec:
     accepted: tuple[Suppression, ...] = ()
     properties: tuple[Property, ...] = ()
     doc: str = field(default="", compare=False)
+    foreign: Mapping[str, Place] = field(default_factory=dict)
+
+    def all_roles(self) -> tuple[str, ...]:
+        """The names of all roles, those that others play last."""
+        return (*self.roles, *self.foreign)
+
+    def uses_part(self, role: str) -> bool:
+        """Whether a role needs no more of the messages than it uses: it connects to one that others play."""
+        return any(target in self.foreign for target in self.connects.get(role, ()))
 
     def listeners(self) -> tuple[str, ...]:
         """The roles that others connect to, in the order in which the file has them."""

@@ -81,6 +81,7 @@ def document(spec: Spec) -> Document:
         tuple(_waits(spec)),
         tuple(_limits(spec)),
         spec.doc,
+        tuple(_foreign(spec)),
     )
 
 
@@ -139,6 +140,13 @@ def _party(spec: Spec, role: str, drawings: tuple[Drawing, ...]) -> Party:
         phases,
         spec.roles[role].doc,
     )
+
+
+def _foreign(spec: Spec) -> Iterator[tuple[str, str]]:
+    for name in spec.foreign:
+        targets = spec.connects.get(name, ())
+        does = f"connects to {' and '.join(targets)}" if targets else "listens"
+        yield name, f"{does}; only programs of others play it"
 
 
 def _run_by(spec: Spec, machine: Machine) -> Iterator[str]:

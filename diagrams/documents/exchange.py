@@ -258,7 +258,7 @@ def _layers(spec: Spec, role: str) -> Iterator[tuple[str, Handlers, State | None
     others = spec.peers_of(role)
     for other in others:
         whose = f"{other}, " if len(others) > 1 else ""
-        for machine in spec.roles[other].machines.values():
+        for machine in spec.roles[other].machines.values() if other in spec.roles else ():
             if machine.always is not None:
                 yield f"{whose}{machine.name}, any state", machine.always.answers, None
             for state in machine.states.values():

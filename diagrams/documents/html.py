@@ -116,7 +116,8 @@ def _lines(document: Document, pictures: Mapping[str, bytes]) -> Iterator[str]:
     yield from _paragraphs(document.doc)
     yield f"<p>On the wire: {_text(document.framing)}. {_text(document.early)}</p>"
     yield "<ul>"
-    yield from (f"<li>{_code(party.name)} {_text(party.does)}.</li>" for party in document.parties)
+    roles = [(party.name, party.does) for party in document.parties]
+    yield from (f"<li>{_code(name)} {_text(does)}.</li>" for name, does in (*roles, *document.foreign))
     yield "</ul>\n<nav><ul>"
     for party in document.parties:
         yield f'<li><a href="#{party.overview.stem}">{_text(party.name)}</a><ul>'

@@ -67,6 +67,7 @@ def _lines(document: Document) -> Iterator[str]:
     yield ""
     for party in document.parties:
         yield f"- {code(party.name)} {text(party.does)}."
+    yield from (f"- {code(name)} {text(does)}." for name, does in document.foreign)
     yield ""
     parts = ("phases", "messages", "fields", "types", "waits", "limits", "settings")
     yield " · ".join(f"[{part.capitalize()}](#{part})" for part in parts)

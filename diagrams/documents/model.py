@@ -133,3 +133,4 @@ class Document:
     waits: tuple[WaitRow, ...]
     limits: tuple[LimitRow, ...]
     doc: str
+    foreign: tuple[tuple[str, str], ...]  # roles that programs of others play, each with what it does

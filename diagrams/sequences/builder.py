@@ -63,7 +63,7 @@ class _ScenarioBuilder:
         for element in walk((*elements, *(element for case in cases for element in case.elements))):
             if isinstance(element, Message):
                 taking_part |= {element.source, element.target}
-        lifelines = tuple(role for role in self.spec.roles if role in taking_part)
+        lifelines = tuple(role for role in self.spec.all_roles() if role in taking_part)
         return Scenario(self.spec.protocol, title, machine.role, lifelines, elements, cases, machine.place)
 
     def _opening(self) -> Iterator[Element]:

@@ -52,15 +52,19 @@ def check_traffic(spec: Spec, problems: Problems) -> None:
     """A330: a message is never sent.
 
     A331: a message is never received.
+
+    Neither is asked of a role that programs of others play, nor of ours that connects to one: it may use a part.
     """
     sent = {role.name: {call.path for call in _sent(role.machines.values())} for role in spec.roles.values()}
     received = {role.name: set(_received(role.machines.values())) for role in spec.roles.values()}
     for message in spec.messages.values():
         for sender in message.senders:
-            if sender in sent and message.name not in sent[sender]:
+            if sender in sent and message.name not in sent[sender] and not spec.uses_part(sender):
                 text = f"{message.name} is never sent: no machine of {sender} does"
                 problems.add(message.place, "A330", text, "send it, or leave it out")
-            others = [role for role in spec.peers_of(sender) if role in received]
+            others = [role for role in spec.peers_of(sender) if role in received or role in spec.foreign]
+            if any(role in spec.foreign or spec.uses_part(role) for role in others):
+                continue
             if others and not any(message.name in received[role] for role in others):
                 text = f"{message.name} is never received: no machine of {joined(others, 'or')} does"
                 problems.add(message.place, "A331", text, "list it under 'receive', or leave it out")

@@ -46,8 +46,9 @@ from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from machines.problems import Mend, Place, Problems, near
 
 TOP_KEYS = (
-    *("protocol", "title", "doc", "extends", "part", "rename", "remove", "wire", "rules", "connects", "settings"),
-    *("types", "messages", "also", "urgent", "frames", "docs", "examples", "roles", "properties", "accepted"),
+    *("protocol", "title", "doc", "extends", "part", "rename", "remove", "wire", "rules", "connects", "foreign"),
+    *("settings", "types", "messages", "also", "urgent", "frames", "docs", "examples", "roles", "properties"),
+    "accepted",
 )
 NEEDED = ("protocol", "connects", "messages", "roles")
 _PROTOCOL = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -72,7 +73,8 @@ def read(node: Node, file: str, problems: Problems) -> Spec:
     roles_node = top.get("roles")
     roles = reading.mapping(roles_node, "'roles'", "machines by role") if roles_node is not None else None
     role_nodes = _outline_roles(reading, roles)
-    connects = _connects(reading, top.get("connects"), roles)
+    foreign = _foreign(reading, top.get("foreign"), roles)
+    connects = _connects(reading, top.get("connects"), roles, foreign)
     settings = _settings(reading, top.get("settings"))
     types = read_types(reading, top.get("types"))
     messages = read_messages(reading, top.get("messages"), top.get("also"), top.get("urgent"))
@@ -80,12 +82,7 @@ def read(node: Node, file: str, problems: Problems) -> Spec:
     illustrated(reading, top.get("examples"), types, messages, sound)
     documented(reading, top.get("docs"), settings, types, messages)
     read_roles: dict[str, Role] = {key.text: read_role(reading, key, body) for key, body in role_nodes}
-    listeners = {target for targets in connects.values() for target in targets}
-    for role in read_roles.values():
-        main = role.machines.get("main")
-        if role.name in reading.peers and role.name not in listeners and main is not None and main.parameters:
-            text = f"main takes the connection it is run for, but nobody connects to {role.name}"
-            reading.fault(main.place, "A134", text, "write it without brackets")
+    _check_main(reading, read_roles, connects)
     wire = _wire(reading, top.get("wire"), messages)
     return Spec(
         protocol=protocol,
@@ -103,7 +100,17 @@ def read(node: Node, file: str, problems: Problems) -> Spec:
         accepted=read_accepted(reading, top.get("accepted"), (*messages, *settings, *types), read_roles),
         properties=read_properties(reading, top.get("properties"), read_roles, messages),
         doc=whole_doc(reading, top.get("doc")),
+        foreign=foreign,
     )
+
+
+def _check_main(reading: ParseContext, roles: Mapping[str, Role], connects: Mapping[str, tuple[str, ...]]) -> None:
+    listeners = {target for targets in connects.values() for target in targets}
+    for role in roles.values():
+        main = role.machines.get("main")
+        if role.name in reading.peers and role.name not in listeners and main is not None and main.parameters:
+            text = f"main takes the connection it is run for, but nobody connects to {role.name}"
+            reading.fault(main.place, "A134", text, "write it without brackets")
 
 
 def _protocol(reading: ParseContext, top: MapNode) -> str:
@@ -221,7 +228,28 @@ def _outline_roles(reading: ParseContext, roles: MapNode | None) -> list[tuple[S
     return found
 
 
-def _connects(reading: ParseContext, node: Node | None, roles: MapNode | None) -> dict[str, tuple[str, ...]]:
+def _foreign(reading: ParseContext, node: Node | None, roles: MapNode | None) -> dict[str, Place]:
+    """Return the roles that only programs of others play, each with its place; they have no machines."""
+    found: dict[str, Place] = {}
+    for item in (node.items if isinstance(node, ListNode) else (node,)) if node is not None else ():
+        name = reading.text(item, "a role that programs of others play")
+        if name is None or not isinstance(item, ScalarNode) or not reading.name(item, "a role"):
+            continue
+        ours = next((key for key, _ in roles.pairs if key.text == name), None) if roles is not None else None
+        if ours is not None:
+            text = f"{name} is foreign, so programs of others play it, and has machines in line {ours.place.line}"
+            reading.fault(item.place, "A121", text, "take it out of 'foreign', or its machines out of 'roles'")
+        elif name in found:
+            reading.fault(item.place, "A115", f"the role {name!r} is foreign already", "name each role once")
+        else:
+            found[name] = item.place
+            reading.machines[name] = {}
+    return found
+
+
+def _connects(
+    reading: ParseContext, node: Node | None, roles: MapNode | None, foreign: Mapping[str, Place]
+) -> dict[str, tuple[str, ...]]:
     if node is None:
         return {}
     body = reading.mapping(node, "'connects'", "like connects: {client: server}")
@@ -237,6 +265,9 @@ def _connects(reading: ParseContext, node: Node | None, roles: MapNode | None) -
                 whole = False
             elif name == key.text:
                 reading.fault(item.place, "A133", f"{name} can not connect to itself")
+            elif name in foreign and key.text in foreign:
+                text = f"{key.text} and {name} are foreign both: what they say to each other is not ours"
+                reading.fault(item.place, "A133", text, "leave that connection out")
             elif name in targets:
                 reading.fault(item.place, "A115", f"{key.text} connects to {name} already", "name each role once")
             else:
@@ -246,12 +277,11 @@ def _connects(reading: ParseContext, node: Node | None, roles: MapNode | None) -
         found[key.text] = tuple(targets)
     if whole and roles is not None:
         connected = {*found, *(target for targets in found.values() for target in targets)}
-        for key, _ in roles.pairs:
-            if key.text not in connected:
-                text = f"the role {key.text!r} has no connection"
-                reading.fault(key.place, "A133", text, "name it under 'connects'")
-            callers = tuple(caller for caller, targets in found.items() if key.text in targets)
-            reading.peers[key.text] = (*found.get(key.text, ()), *callers)
+        for name, place in {**{key.text: key.place for key, _ in roles.pairs}, **foreign}.items():
+            if name not in connected:
+                reading.fault(place, "A133", f"the role {name!r} has no connection", "name it under 'connects'")
+            callers = tuple(caller for caller, targets in found.items() if name in targets)
+            reading.peers[name] = (*found.get(name, ()), *callers)
     return found
 
 

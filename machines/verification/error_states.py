@@ -280,7 +280,7 @@ def names_of(graph: StateSpace, who: list[int]) -> list[str]:
 
 # What an input is in a trace.
 _KINDS = {"start": "connects", "connect": "connects", "read": "reads", "overtake": "reads", "answer": "decides",
-          "ring": "rings"}  # fmt: skip
+          "ring": "rings", "misbehave": "misbehaves"}  # fmt: skip
 
 
 def step_of(graph: StateSpace, move: Transition, name_of: list[str]) -> TraceStep:

@@ -23,6 +23,11 @@ def rests_on(spec: Spec, clients: Sequence[int], queue: int, any_number: str = "
     """Yield each thing that a verdict rests on; ``any_number`` says why numbers of clients are none of them."""
     if spec.settings:
         yield f"settings as they are: {', '.join(f'{one.name}={told(one)}' for one in spec.settings.values())}"
+    for name in spec.foreign:
+        yield (
+            f"{name} is foreign: it sends any of its messages at any time, what is none, nothing, and leaves or is cut "
+            "off at will; whether it ever sends what is waited for is not asked"
+        )
     many = ", ".join(map(str, clients))
     if any_number:
         yield f"any number of clients: {any_number}"
@@ -91,8 +96,8 @@ def _read_before(spec: Spec) -> Iterator[tuple[str, str]]:
 
 
 def _come_alike(spec: Spec, one: str, other: str) -> bool:
-    shared = not set(spec.messages[one].senders).isdisjoint(spec.messages[other].senders)
-    return shared and one != other and spec.frames.get(one) == spec.frames.get(other)
+    shared = set(spec.messages[one].senders) & set(spec.messages[other].senders)
+    return not shared <= set(spec.foreign) and one != other and spec.frames.get(one) == spec.frames.get(other)
 
 
 def told(setting: Setting) -> str:

@@ -120,7 +120,8 @@ class Verdict:
     reductions by which not every state had to be looked at. ``rests_on`` names what was not looked at in every
     way that it may be, and ``settings`` those that were given another value than the spec has, with it. ``any_number``
     says why what holds with these numbers of clients holds with any, empty if it need not. ``dead`` are branches for
-    events that no run takes: nothing is wrong by that, but what they wait for never comes.
+    events that no run takes: nothing is wrong by that, but what they wait for never comes. ``foreign`` are the roles
+    that programs of others play: anything that they may send was tried.
     """
 
     clients: tuple[int, ...]
@@ -135,6 +136,7 @@ class Verdict:
     settings: tuple[str, ...] = ()
     any_number: str = ""
     dead: tuple[Finding, ...] = ()
+    foreign: tuple[str, ...] = ()
 
     @property
     def state(self) -> State:
@@ -155,6 +157,8 @@ class Verdict:
         *some, last = map(str, self.clients)
         many = f"{', '.join(some)} and {last} clients" if some else f"{last} client{'s' if last != '1' else ''}"
         many = f"with {many}" if self.state != PROVED or not self.any_number else "for any number of clients"
+        if self.foreign:
+            many = f"against anything {' or '.join(self.foreign)} may send, {many}"
         bound = f"{many} and at most {self.queue} messages waiting for a peer"
         if self.settings:
             bound += f", with {', '.join(self.settings)}"

@@ -15,6 +15,7 @@ from machines.verification.beside import to_others
 from machines.verification.budget import Budget
 from machines.verification.contracts import Contract
 from machines.verification.error_states import ErrorDetector
+from machines.verification.foreign import ForeignDetector, ForeignStateSpace, unexplored, with_anything
 from machines.verification.resting_on import rests_on
 from machines.verification.search.environment import EnvironmentAbstraction
 from machines.verification.search.state_space import REDUCTIONS, StateSpace
@@ -70,7 +71,9 @@ class _Searches:
         specs: Mapping[str, Spec],
         budget: Budget,
     ) -> None:
-        self.spec = spec
+        self.spec = with_anything(spec)
+        self.space: type[StateSpace] = ForeignStateSpace if spec.foreign else StateSpace
+        self.judge: type[PropertyDetector] = ForeignDetector if spec.foreign else PropertyDetector
         self.contracts = contracts
         self.numbers = numbers
         self.seen = seen_roles(spec)
@@ -82,7 +85,7 @@ class _Searches:
         self.outlines: dict[str, RoleOutline] = {}
         self.found: dict[tuple[str, ...], Finding] = {}
         self.counts: dict[int, int] = {}
-        self.beyond: dict[str, None] = dict.fromkeys(unsupported_features(spec))
+        self.beyond: dict[str, None] = dict.fromkeys((*unsupported_features(spec), *unexplored(spec)))
         self.assumed: dict[str, None] = {}
         self.promised: set[str] = set()
         self.unread: set[tuple[str, str]] = set()
@@ -141,7 +144,7 @@ class _Searches:
             self.beyond.setdefault(f"{text} (with {also})")
         asks_more = graph.beyond or graph.without_end or judge.found or self.spec.properties
         if number == 1 and len(self.numbers) > 1 and not asks_more:
-            self.company = EnvironmentAbstraction(cast, graph.queue, self.most)
+            self.company = EnvironmentAbstraction(cast, graph.queue, self.most, self.space)
         self._take_from({**cast.parts, **graph.cast.parts})
         if graph.cast is not cast:
             self._take_from(cast.parts)
@@ -151,8 +154,8 @@ class _Searches:
         before = self.before
         fewer = before if others == 1 and before is not None and before.cast.clients == number - 1 else None
         fewer = fewer if fewer is not None and not fewer.beyond else None
-        graph = StateSpace(cast, self.queue, self.most, fewer=fewer)
-        judge = PropertyDetector(number, self.spec.properties)
+        graph = self.space(cast, self.queue, self.most, fewer=fewer)
+        judge = self.judge(number, self.spec.properties)
         graph.seen_roles = self.seen
         self.budget.at = lambda: (
             f"{len(graph.configs)} states with {also} client{'' if also == '1' else 's'}; {what_grows(cast.parts)}"
@@ -183,13 +186,16 @@ class _Searches:
         """Ask for messages that nobody ever reads, and for roles that never come to their end."""
         # Where something worse was found, much is not read because of that.
         for sender, message, receiver in sorted(self.sent - self.read) if not self.found else ():
+            if receiver in self.spec.foreign:
+                continue
             text = f"{receiver} never reads {message}, which {sender} sends"
             place = _place_of_send(self._of(sender), sender, message)
             self._tell(("A504", sender, message), text, place)
         for role in self.spec.roles if not self.found and self._is_filled() else ():
             main = self._of(role).roles[role].machines["main"]
             end = next((branch for branch in _branches_of(main) if isinstance(branch.next, Return)), None)
-            if role not in self.returned and end is not None:
+            alone = not any(peer in self.spec.foreign for peer in self.spec.peers_of(role))
+            if role not in self.returned and end is not None and alone:
                 self._tell(("A505", role), f"no {role} ever comes to its end", end.place)
 
     def _tell(self, key: tuple[str, ...], text: str, place: Place) -> None:
@@ -231,11 +237,14 @@ class _Searches:
             tuple(rests_on(self.spec, self.numbers, needed, self.any_number)),
             any_number=self.any_number,
             dead=tuple(dead),
+            foreign=tuple(self.spec.foreign),
         )
 
     def _never_taken(self) -> Iterator[tuple[Branch, str, str]]:
         """Yield each branch that no run takes, its event, and that in words, if there were clients enough to tell."""
         for role in self.spec.roles if self._is_filled() else ():
+            if role in self.spec.foreign:
+                continue
             for machine in self._of(role).roles[role].machines.values():
                 for where, event, choice in _choices_of(machine):
                     for branch in all_branches(choice) if event not in _OF_FAULTS else ():

@@ -40,6 +40,7 @@ from runtime.commands.options import (
     Settings,
     SpecName,
     address_of,
+    all_are_ours,
     loaded,
     settings_of,
 )
@@ -179,6 +180,9 @@ class Question:
     """A role of a spec that is asked about: who plays against it, and how many."""
 
     def __init__(self, spec: Spec, role: str, settings: Mapping[str, str], rules: Mapping[str, ModuleType]) -> None:
+        if role in spec.foreign:
+            raise CommandError(f"{role} of {spec.protocol} is foreign: the spec does not say what it has to do")
+        all_are_ours(spec, "accord conform")
         if role not in spec.roles:
             raise CommandError(
                 f"{spec.protocol} has no role {role!r}: {near(role, spec.roles) or ', '.join(spec.roles)}"

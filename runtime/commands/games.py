@@ -88,8 +88,8 @@ class Plan:
         seeds = self.seeds_for(spec)
         if not seeds:
             return report
-        if report.state == "wrong":
-            return replace(report, notes=(*report.notes, "no games: they are played once nothing else is wrong"))
+        if none := _no_games(report, spec):
+            return replace(report, notes=(*report.notes, f"no games: {none}"))
         from runtime.simulation.campaign import run_campaign
         from runtime.simulation.snapshots import BaselineError, compared, kept
 
@@ -176,6 +176,13 @@ def _accepted(spec: Spec, told: list[ReportedProblem]) -> tuple[list[ReportedPro
         *left,
         *map(ReportedProblem, unused_suppressions(spec, allowed, lambda code: code.startswith("A6"))),
     ], accepted
+
+
+def _no_games(report: Report, spec: Spec) -> str:
+    """Return why no games are played of a spec; nothing if they are."""
+    if report.state == "wrong":
+        return "they are played once nothing else is wrong"
+    return f"only programs of others play {' and '.join(spec.foreign)} (foreign)" if spec.foreign else ""
 
 
 def _changed(spec: Spec, change: GameChange) -> ReportedProblem:

@@ -223,16 +223,34 @@ def missing_rules(name: str) -> list[str]:
     return [rules for rules in named_rules(name) if rules not in allowed]
 
 
+def all_are_ours(spec: Spec, does: str) -> None:
+    """Make sure that no role is foreign; ``does`` says what needs them all, for people.
+
+    Raises:
+        CommandError: one is.
+    """
+    if spec.foreign:
+        who = " and ".join(spec.foreign)
+        raise CommandError(
+            f"{does} needs all roles of {spec.protocol}, and only programs of others play {who} (foreign): run "
+            f"{' or '.join(spec.roles)} with accord {'serve' if spec.listeners() else 'join'}, and try it by hand with "
+            "accord try"
+        )
+
+
 def chosen_role(spec: Spec, given: str | None, fit: Sequence[str], does: str) -> str:
     """Return the role given, or the first of those that fit; ``does`` says what a fitting role does, for people.
 
     Raises:
         CommandError: the role does not exist or does not fit, or none fits.
     """
+    fit = [role for role in fit if role not in spec.foreign]
     if given is None:
         if not fit:
             raise CommandError(f"{spec.protocol} has no role that {does}")
         return fit[0]
+    if given in spec.foreign:
+        raise CommandError(f"the role {given!r} of {spec.protocol} is foreign: only programs of others play it")
     if given not in spec.roles:
         raise CommandError(f"{spec.protocol} has no role {given!r}: {near(given, spec.roles) or ', '.join(spec.roles)}")
     if given not in fit:

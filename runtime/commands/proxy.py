@@ -25,6 +25,7 @@ from runtime.commands.options import (
     Settings,
     SpecName,
     address_of,
+    all_are_ours,
     chosen_role,
     loaded,
     settings_of,
@@ -62,6 +63,7 @@ def proxy(
     """
     overridden = settings_of(settings)
     loaded_spec = loaded(spec, overridden, rules)
+    all_are_ours(loaded_spec, "accord proxy")
     listener = chosen_role(loaded_spec, role, loaded_spec.listeners(), "listens")
     target, (host, port) = address_of(to, what="--to"), _listening(listen)
     overhearing = Overhearing(loaded_spec, listener, rules_modules(loaded_spec, rules))

@@ -188,7 +188,11 @@ def _facts(spec: Spec) -> dict[str, Any]:
         "framing": spec.wire.framing,
         "rules": [name for name, _ in spec.rules],
         "connects": spec.connects,
-        "roles": [_role(spec, role) for role in spec.roles.values()],
+        "roles": [
+            *(_role(spec, role) for role in spec.roles.values()),
+            *(_foreign(spec, name) for name in spec.foreign),
+        ],
+        "foreign": list(spec.foreign),
         "messages": [_message(spec, message) for message in spec.messages.values()],
         "types": [_type(spec, declared) for declared in spec.types.values()],
         "settings": [_setting(setting) for setting in spec.settings.values()],
@@ -206,6 +210,18 @@ def _role(spec: Spec, role: Role) -> dict[str, Any]:
         "doc": role.doc,
         "machines": [_machine(machine) for machine in role.machines.values()],
         "questions": _questions(spec, role),
+    }
+
+
+def _foreign(spec: Spec, name: str) -> dict[str, Any]:
+    targets = spec.connects.get(name, ())
+    does = f"connects to {', '.join(targets)}" if targets else "listens"
+    return {
+        "name": name,
+        "does": f"{does}; only programs of others play it",
+        "doc": "",
+        "machines": [],
+        "questions": [],
     }
 
 

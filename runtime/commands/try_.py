@@ -14,6 +14,7 @@ from machines.checks.checker import check
 from machines.loader import load
 from machines.model import Spec
 from machines.problems import SpecError, near
+from machines.verification.foreign import with_anything
 from runtime.commands.exit_codes import FAILED, OK, CommandError
 from runtime.commands.journals import head_of
 from runtime.commands.options import (
@@ -73,7 +74,8 @@ def try_(
     """
     overridden = settings_of(settings)
     seed_of(seed)
-    read = _read(spec, overridden, rules)
+    read = with_anything(_read(spec, overridden, rules))
+    by_hand = [*by_hand, *(role for role in read.foreign if role not in by_hand)]
     for role in by_hand:
         if role not in read.roles:
             known = near(role, read.roles) or ", ".join(read.roles)

@@ -19,6 +19,7 @@ from machines.problems import Problem
 from machines.verification import verify as exploring
 from machines.verification.budget import MIB, Budget
 from machines.verification.contracts import ContractError, contracts_for
+from machines.verification.foreign import with_anything
 from machines.verification.sign_ups import CLIENTS_MAX
 from machines.verification.verdict import Finding, TraceStep, Verdict
 from runtime.commands.exit_codes import CommandError
@@ -126,7 +127,7 @@ def explored(spec: Spec, rules: list[str], bounds: Bounds, name: str = "") -> Ve
         return found
     from machines.verification.counterexamples.replay import confirmed
 
-    return confirmed(found, spec, modules, decider(spec))
+    return confirmed(found, with_anything(spec), modules, decider(spec))
 
 
 def shown_runs(spec: Spec, rules: list[str], problems: list[Problem], bounds: Bounds) -> Witnesses:
@@ -151,6 +152,7 @@ def shown_runs(spec: Spec, rules: list[str], problems: list[Problem], bounds: Bo
         contracts = contracts_for(spec, modules)
     except ContractError as error:
         raise CommandError(str(error)) from None
+    spec = with_anything(spec)
     most = min(bounds.limit, witness.CONFIGURATIONS_MAX)
     with seldom_collected():
         found = witness.find_witnesses(
@@ -193,6 +195,7 @@ def shown(verdict: Verdict) -> dict[str, Any]:
         "rests_on": list(verdict.rests_on),
         "settings": list(verdict.settings),
         "any_number": verdict.any_number,
+        "foreign": list(verdict.foreign),
         "notes": list(verdict.notes),
     }
 

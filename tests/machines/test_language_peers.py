@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
 from typing import Any
 
 import pytest
 
+from machines.checks import check
+from machines.loader import load_text
+from machines.problems import SpecError
 from tests.support.session_harness import Network, Run
 from tests.support.tiny import returned, shows, start, tiny
 
@@ -463,3 +467,64 @@ def test_a_peer_is_a_key_by_its_number(text: str, value: Any) -> None:
     join(server, "ann", "bob", "cid")
 
     assert returned(server) == value
+
+
+# -- foreign ---------------------------------------------------------------------------------------------------------
+
+ONE_SIDE = """
+        messages: {client: {A: a, B: b}, server: {C: c}}
+        foreign: client
+        roles:
+          server:
+            main(client):
+              w: {within: 5 s, receive: {A: {send: C, then: w}, B: {return: 1}}, fault: {return: 0}}
+"""
+
+
+@shows("foreign")
+def test_a_foreign_role_needs_no_machines_and_what_it_sends_is_read_like_any_others() -> None:
+    spec = load_text(f"protocol: p\nconnects: {{client: server}}\n{dedent(ONE_SIDE)}")
+    server = Run(spec, "server", None)
+    server.say(0, "a")
+    server.say(0, "b")
+
+    assert check(spec) == []
+    assert (list(spec.roles), list(spec.foreign), spec.all_roles()) == (["server"], ["client"], ("server", "client"))
+    assert (server.heard(0), returned(server)) == (["c"], 1)
+
+
+FOREIGN_FAULTS = [
+    ("foreign: [client, client]", "A115"),
+    ("foreign: [client, server]", "A121"),
+    ("foreign: [client, admin]", "A133"),
+    ("foreign: {client: yes}", "A112"),
+    ("foreign: [client, 2nd]", "A114"),
+    ("foreign: [client, out]\n        connects: {client: [server, out]}", "A133"),
+]
+
+
+@pytest.mark.parametrize(("written", "code"), FOREIGN_FAULTS)
+def test_a_foreign_role_has_no_machines_and_a_connection_with_one_of_ours(written: str, code: str) -> None:
+    text = dedent(ONE_SIDE.replace("foreign: client", written))
+    head = "protocol: p\n" if "connects:" in text else "protocol: p\nconnects: {client: server}\n"
+
+    with pytest.raises(SpecError) as raised:
+        load_text(head + text)
+
+    assert code in {problem.code for problem in raised.value.problems}
+
+
+def test_a_message_of_a_foreign_role_that_ours_never_reads_is_told_but_a_client_may_use_a_part() -> None:
+    spec = load_text(f"protocol: p\nconnects: {{client: server}}\n{dedent(ONE_SIDE)}".replace("B: b}", "B: b, D: d}"))
+    assert [problem.code for problem in check(spec)] == ["A331"]
+
+    ours = dedent(
+        """
+        protocol: p
+        connects: {client: server}
+        foreign: server
+        messages: {client: {A: a, B: b}, server: {C: c, D: d}}
+        roles: {client: {main: {w: {send: A, within: 5 s, receive: {C: {return: 1}}, fault: {return: 0}}}}}
+        """
+    )
+    assert check(load_text(ours)) == []

@@ -16,7 +16,9 @@ from machines.verification.abstract.state import (
     DROPPED_TOLD,
     LOST,
     MARKED,
+    NONSENSE,
     OPEN,
+    REASON,
     SILENT_SEEN,
     TOLD,
     AbstractCall,
@@ -143,7 +145,8 @@ class AbstractInterpreter(StateTransitions):
 
     def _message(self, seat: int, holder: AbstractCall, token: Token) -> None:
         self.event = self.event or f"reads {token[0]}"
-        self._swallow(holder, token[0])
+        if any(sender not in self.outline.spec.foreign for sender in self.outline.senders(seat)):
+            self._swallow(holder, token[0])  # who is foreign means by that what it is read as
         inner = True
         for layer in self._layers(holder):
             if layer[1].receive and (inner or self._hears(layer, seat, held=True)):
@@ -156,7 +159,7 @@ class AbstractInterpreter(StateTransitions):
             inner = False
         here = f"{holder.outline.name}.{holder.state}"
         self.hits.append(Observation("unexpected", f"{token[0]} is not expected in {here}", token[0], here, seat))
-        self._fault(holder, "invalid", seat, "unexpected")
+        self._fault(holder, "invalid", seat, _why(token, "unexpected"))
 
     def _swallow(self, holder: AbstractCall, message: str) -> None:
         """Note that a message has come where a frame is read that takes every line up to its mark."""
@@ -255,7 +258,7 @@ class AbstractInterpreter(StateTransitions):
         self.event = self.event or f"did not ask for {token[0]}"
         if any(layer[1].invalid is not None for layer in hearers):
             self.hits.append(Observation("early", f"nobody asked for {token[0]} in {where}", token[0], where, seat))
-        self._fault_unawaited(seat, hearers, "early")
+        self._fault_unawaited(seat, hearers, _why(token, "early"))
         return True
 
     # -- faults --------------------------------------------------------------------------------------------------------
@@ -336,3 +339,8 @@ class AbstractInterpreter(StateTransitions):
                 self._lost(seat, call)
                 return
         self._fault(call, event, seat, reason)
+
+
+def _why(token: Token, otherwise: str) -> str:
+    """Return the reason of a fault: what is no message says it itself."""
+    return str(dict(token[1]).get(REASON, otherwise)) if token[0] == NONSENSE else otherwise

@@ -15,6 +15,8 @@ from machines.verification.abstract.role_info import MachineOutline
 
 END = ".end"
 LOST = ".lost "  # the last thing that comes from a peer: this, and why
+NONSENSE = "what is no message"  # the name of a token that is none, and of the value that says why
+REASON = ".reason"
 SILENT_MAX = 400  # steps of one event; the exploration looks for a ring from SILENT_SEEN on
 SILENT_SEEN = 12
 

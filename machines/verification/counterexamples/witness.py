@@ -24,7 +24,7 @@ from machines.model import Binding, Branch, Choice, Constant, Handlers, Let, Ret
 from machines.parser.context import joined
 from machines.problems import Location, Problem
 from machines.verification.abstract.process import DEAD, NOT_STARTED, Input, LocalState, Successor
-from machines.verification.abstract.state import LOST
+from machines.verification.abstract.state import LOST, NONSENSE
 from machines.verification.budget import Budget
 from machines.verification.contracts import Contract
 from machines.verification.counterexamples.confusion import FairGraph, FreeCast, PlainCast
@@ -53,7 +53,6 @@ MORE: Final = 300  # states after all is found, for other ways to it: a replay m
 QUEUE: Final = 8  # messages that may wait for one peer: no run is long enough for that to cost much
 WAYS_MAX: Final = 3  # of one problem
 ATTEMPTS_MAX: Final = 10  # to replay one way
-NONSENSE: Final = "what is no message"
 NEVER: Final = ".never"  # the name of a state that no run enters
 READ_MAX: Final = 80  # characters of a message that are shown
 

@@ -56,7 +56,7 @@ class _Whole:
 class EnvironmentAbstraction:
     """One client of a spec among any number of others. ``cast`` has one client, and was explored to its end."""
 
-    def __init__(self, cast: System, queue: int, most: int) -> None:
+    def __init__(self, cast: System, queue: int, most: int, space: type[StateSpace] = StateSpace) -> None:
         self.graph: StateSpace | None = None  # None: something was found, or a bound was met
         self.judge = _Silent(1)
         shared = [at for at, actor in enumerate(cast.actors) if actor.group < 0]
@@ -68,7 +68,7 @@ class EnvironmentAbstraction:
         self.changes: dict[Common, dict[Common, None]] = {}
         try:
             for _ in range(ROUNDS_MAX):
-                graph, judge = StateSpace(cast, queue, most), _Silent(1)
+                graph, judge = space(cast, queue, most), _Silent(1)
                 graph.others = {shared[0]: self._by_others}
                 graph.build(judge)
                 graph.others = {}  # it is asked no more
