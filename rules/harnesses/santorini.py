@@ -3,6 +3,7 @@
     xboard      a board, then requests on it, each answered
     xrules      a board, a move and perhaps a build, over and over: is it legal?
     xstrategy   a player, a board, a number of rounds, perhaps a first turn, over and over: can it stay alive?
+    xrun        players by kind and name: who is expelled, and who wins each series of their tournament?
 
 A direction is ``[EastWest, NorthSouth]``, a worker its full name, a board what ``read_board`` reads.
 """
@@ -10,14 +11,23 @@ A direction is ``[EastWest, NorthSouth]``, a worker its full name, a board what 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
-from rules.santorini_board import CAP, TOP, Board, beside, read_board, step_of
+from rules import santorini, tournament
+from rules.players.santorini import Diagonal, Illegal, Speaker
+from rules.players.santorini_position import Position
+from rules.santorini_board import CAP, TOP, Board, beside, pair_of, place_of, read_board, step_between, step_of
+from rules.santorini_play import WORKERS, Play
 from rules.santorini_strategy import Turn, can_stay_alive
 
 __all__ = ["HARNESSES", "Harness", "HarnessError"]
 
 Harness = Callable[[Sequence[object]], Iterable[object]]
+
+
+SERIES_GAMES: Final = 3
+KINDS: Final[Mapping[str, type[Speaker] | None]] = {"good": Diagonal, "breaker": Illegal, "infinite": None}
 
 
 class HarnessError(ValueError):
@@ -108,7 +118,94 @@ def xstrategy(values: Sequence[object]) -> Iterator[object]:
         yield _said(first is not None and can_stay_alive(board, name, rounds, first))
 
 
-HARNESSES: Mapping[str, Harness] = {"xboard": xboard, "xrules": xrules, "xstrategy": xstrategy}
+def xrun(values: Sequence[object]) -> Iterator[object]:
+    """Answer with who was expelled from a tournament, and with the winner and loser of each series.
+
+    The one value is ``{"players": [[kind, name, path], ...], "observers": [...]}``. A ``good`` player keeps to the
+    rules, a ``breaker`` breaks them with its first turn, and an ``infinite`` one never answers. All of them are ours:
+    paths and observers are not looked at. A series is the best of three games, and who moves first alternates. Who is
+    expelled plays no more, and what it had won is its opponents'. A name that is taken is padded
+    (`rules.tournament.fresh_name`).
+
+    Raises:
+        HarnessError: the value is written otherwise, or there are fewer than two players.
+    """
+    entrants: list[Entrant] = []
+    for kind, name in _configured(values):
+        entrants.append(Entrant(tournament.fresh_name(entrants, name), kind))
+    cup = tournament.start(entrants)
+    for pair in tournament.pairs(entrants):
+        if tournament.both_in(cup, pair):
+            series = tournament.series(pair, SERIES_GAMES, True, True)
+            while len(series.played) < SERIES_GAMES and tournament.undecided(series):
+                seating = tournament.seating(series, len(series.played) + 1)
+                series = tournament.played(series, santorini.outcome(_game(seating)))
+            cup = tournament.add(cup, series)
+    yield [list(tournament.expelled(cup)), [list(row) for row in tournament.series_rows(cup)]]
+
+
+HARNESSES: Mapping[str, Harness] = {"xboard": xboard, "xrules": xrules, "xstrategy": xstrategy, "xrun": xrun}
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """Who takes part in `xrun`: a name, and the kind that decides for it."""
+
+    name: str
+    kind: str
+
+
+def _configured(values: Sequence[object]) -> Iterator[tuple[str, str]]:
+    """Yield the kind and the name of each player of a configuration."""
+    match values:
+        case [{"players": [_, _, *_] as players}]:
+            pass
+        case _:
+            raise HarnessError('xrun reads one value, {"players": [...], "observers": [...]}, with two players or more')
+    for player in players:
+        match player:
+            case [str(kind), str(name), *_] if kind in KINDS and name:
+                yield kind, name
+            case _:
+                raise HarnessError(f"a player is [kind, name, path], the kind {', '.join(KINDS)}: got {player!r}")
+
+
+def _game(pair: tuple[Entrant, Entrant]) -> Play:
+    """Return a game that is over; who breaks a rule, or has no answer, forfeits."""
+    kinds = {player: KINDS[player.kind] for player in pair}
+    deciding = {player: None if kind is None else kind(player.name, 0) for player, kind in kinds.items()}
+    play = santorini.start(pair)
+    while not santorini.over(play):
+        player = santorini.mover(play)
+        play = _decision(play, player, deciding[player])
+    return play
+
+
+def _decision(play: Play, player: Entrant, decides: Speaker | None) -> Play:
+    if decides is None:
+        return santorini.forfeit(play, player)
+    position = _position(play.board, player)
+    if len(play.board.workers) < WORKERS:
+        place = place_of(decides.choose_cell(position))
+        if not santorini.may_place(play, player, place):
+            return santorini.forfeit(play, player)
+        return santorini.place(play, player, place)
+    chosen = decides.choose_turn(position)
+    if chosen is None:
+        return santorini.resign(play, player)
+    source = position.mine[chosen.worker - 1]
+    worker = play.board.own(player.name)[chosen.worker - 1][0]
+    move = pair_of(step_between(source, chosen.to))
+    build = pair_of(step_between(chosen.to, chosen.build)) if chosen.build is not None else None
+    if not santorini.may_turn(play, player, worker, move, build):
+        return santorini.forfeit(play, player)
+    return santorini.turn(play, player, worker, move, build)
+
+
+def _position(board: Board, player: Entrant) -> Position:
+    own = board.own(player.name)
+    others = [cell for worker, cell in board.workers if (worker, cell) not in own]
+    return Position(board.heights, tuple([cell for _, cell in own]), tuple(others))
 
 
 def _said(yes: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -213,3 +214,21 @@ def test_halves_and_a_client_s_own_board_follow_the_same_game(number: int) -> No
         kept[mover] = santorini.own_turn(kept[mover], *told_turn)
         for player in play.pair:
             assert read_board(kept[player]).heights == play.board.heights
+
+
+CONFIGURATIONS = sorted((FIXTURES / "tournament").glob("*__11__*-in.json"))
+PADDED = {"Don1": "Dona", "jack3": "jacka"}  # each of the courses' programs has its own way to make names differ
+
+
+@pytest.mark.parametrize("path", CONFIGURATIONS, ids=lambda path: path.name)
+def test_tournaments_by_kinds_expel_the_same_and_pair_the_same(path: Path) -> None:
+    """Between good players another may win, theirs are other programs; of two that are expelled it is one series."""
+    answer: Any = next(iter(HARNESSES["xrun"](list(values(path)))))
+    told = re.findall(r'"(\w+)"', path.with_name(path.name.replace("-in.", "-out.")).read_text())
+    names = [PADDED.get(word, word) for word in told if word not in ("winner", "loser")]
+    count = len(answer[0])
+    rows = list(dict.fromkeys(zip(names[count::2], names[count + 1 :: 2], strict=True)))
+
+    assert names[:count] == answer[0]
+    assert [tuple(sorted(row)) for row in rows] == [tuple(sorted(row)) for row in answer[1]]
+    assert [row for row in rows if row[1] in answer[0]] == [tuple(row) for row in answer[1] if row[1] in answer[0]]
