@@ -1,1 +1,1 @@
-"""The little language of guards and values: parsed, shown, walked, compiled to closures. Nothing in it runs code."""
+"""The little language of guards and values: parsed, shown, walked, compiled. Nothing in it runs code of a spec's."""

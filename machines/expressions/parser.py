@@ -27,7 +27,7 @@ from machines.model import Attribute, Binary, Call, Conditional, Constant, Expre
 from machines.problems import Mend, Place, Problems
 
 CHARACTERS_MAX = 1_000
-DEPTH_MAX = 32  # Levels of a tree, and of open brackets. Recursion here and in closures stays far from Python's limit.
+DEPTH_MAX = 32  # Levels of a tree, and of open brackets. Recursion stays far from Python's limit.
 
 _LITERALS = {"true": True, "false": False, "null": None}
 

@@ -10,7 +10,7 @@ import pytest
 
 from machines.expressions.compiler import EvaluationError, Evaluator, compile, compile_guard, fixed  # noqa: A004 (as in re.compile)
 from machines.expressions.operations import INTEGER_MAX, INTEGER_MIN, LENGTH_MAX
-from machines.model import Call, Constant, Mapped, Name, Sequence
+from machines.model import Attribute, Binary, Call, Conditional, Constant, Expression, Item, Mapped, Name, Sequence
 from machines.values import Range, Record
 from tests.machines.named_values import HERE, NEVER, ORDER, SLOTS, WAYS, Names, ann, expression
 
@@ -367,3 +367,46 @@ def test_slots_are_read_when_run_and_never_changed() -> None:
     assert run(slots) == (2, 4, True, False)
     assert run(SLOTS) == (1, 3, False, True)
     assert slots == [*SLOTS[:1], 2, *SLOTS[2:]]
+
+
+@pytest.mark.parametrize("name", ["class", "from", "lambda", "None", "naïve", "ﬁeld", "__class__"])
+def test_a_field_may_have_any_name(name: str) -> None:
+    """Python has words of its own, and takes some letters for others."""
+    owner = Constant(Record({name: 5, "field": 6}), HERE)
+
+    class Owner(Names):
+        def name(self, name: Name) -> Evaluator:
+            return itemgetter(0)
+
+    assert compile(Attribute(owner, name, HERE), Owner("slots"))([]) == 5
+    assert compile(Attribute(Name("o", HERE), name, HERE), Owner("slots"))([owner.value]) == 5
+    assert compile(Mapped(((name, Constant(1, HERE)),), HERE), Owner("slots"))([]) == Record({name: 1})
+
+
+@pytest.mark.parametrize(
+    "value", ["'); raise SystemExit #", 'a"b\\', "{x}", "\ud800", "\n", INTEGER_MIN, INTEGER_MAX, True]
+)
+def test_a_constant_is_nothing_but_itself(value: Any) -> None:
+    class Same(Names):
+        def name(self, name: Name) -> Evaluator:
+            return itemgetter(0)
+
+    constant = Constant(value, HERE)
+
+    assert exactly(compile(constant, Same("slots"))([])) == exactly(value)
+    assert compile(Binary("==", Name("x", HERE), constant, HERE), Same("slots"))([value]) is True
+    assert compile(Binary("!=", constant, Name("x", HERE), HERE), Same("slots"))([value]) is False
+
+
+@pytest.mark.parametrize("levels", [1, 19, 20, 21, 60, 100])
+def test_what_is_deep_is_worth_the_same(levels: int) -> None:
+    """Python reads 200 brackets in each other; lists and mappings of a spec's YAML may be as deep as YAML."""
+    deep: Expression = Name("one", HERE)
+    for level in range(levels):
+        sum_ = Binary("+", deep, Constant(1, HERE), HERE) if level % 2 == 0 else deep
+        deep = Conditional(Name("yes", HERE), sum_, Constant(0, HERE), HERE)
+    nested: Expression = deep
+    for _ in range(levels):
+        nested = Item(Sequence((nested,), HERE), Constant(0, HERE), HERE)
+
+    assert compile(nested, Names("slots"))(SLOTS) == 1 + (levels + 1) // 2
