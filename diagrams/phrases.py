@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from math import isinf
 
 from machines.expressions.unparse import show
+from machines.frame_parts import Count, FrameBits, FrameByte, FrameNumber, NumberKind, Rest
 from machines.messages.syntax import parse_literal
 from machines.messages.types import type_text
 from machines.model import (
@@ -27,6 +28,7 @@ from machines.model import (
     FrameLine,
     FramePart,
     FrameRepeat,
+    FrameSize,
     FrameUntil,
     Goto,
     Let,
@@ -191,11 +193,26 @@ def _part(part: FramePart) -> str:
             words = "" if pattern is None else "".join(f"${{{p}}}" if n % 2 else p for n, p in enumerate(pattern))
             return f"a line {words}" if words else "any line"
         case FrameBytes(size, _):
-            return f"{size} bytes"
+            return counted("bytes", size)
         case FrameUntil(mark, _):
             return f"lines up to one that is {mark}"
         case FrameRepeat(count, parts, _):
-            return f"{count} times ({frame_text(parts)})"
+            return f"{counted('times', count)} ({frame_text(parts)})"
+        case FrameSize(size, parts, _):
+            return f"{counted('bytes', size)} ({frame_text(parts)})"
+        case FrameByte(value, _):
+            return f"the byte 0x{value:02x}"
+        case FrameNumber(kind, name, _):
+            return f"a number {name} ({kind})" if name else f"a number ({kind})"
+        case FrameBits(bits, _, _):
+            return f"the bits {' '.join(map(str, bits))}"
+
+
+def counted(what: str, count: Count) -> str:
+    """Return in words how many bytes or times there are."""
+    if isinstance(count, NumberKind):
+        return f"as many {what} as a number ({count}) before them says"
+    return f"the {what} that are left" if isinstance(count, Rest) else f"{count} {what}"
 
 
 def _json(value: object) -> str:

@@ -17,6 +17,9 @@ from typing import Any, Literal
 from machines.claims import Property as Property
 from machines.claims import StatePredicate as StatePredicate
 from machines.claims import Suppression as Suppression
+from machines.frame_parts import BytePart, Count, FrameBits, FrameByte, FrameNumber, values_of_bytes
+from machines.frame_parts import FrameBytes as FrameBytes
+from machines.frame_parts import FrameUntil as FrameUntil
 from machines.limits import Early as Early
 from machines.limits import Wire as Wire
 from machines.problems import Place
@@ -306,37 +309,38 @@ class FrameLine:
 
 
 @dataclass(frozen=True, slots=True)
-class FrameBytes:
-    """So many bytes: a number, or a count that a line before it gave."""
-
-    size: int | str
-    place: Place = field(compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class FrameUntil:
-    """Lines up to one that is ``mark``; one that begins with it has it once more."""
-
-    mark: str
-    place: Place = field(compare=False)
-
-
-@dataclass(frozen=True, slots=True)
 class FrameRepeat:
     """So many times the same parts."""
 
-    count: int | str
+    count: Count
     parts: tuple[FramePart, ...]
     place: Place = field(compare=False)
 
 
-FramePart = FrameLine | FrameBytes | FrameUntil | FrameRepeat
+@dataclass(frozen=True, slots=True)
+class FrameSize:
+    """Parts that have so many bytes together; what they say stands beside what the parts around them say."""
+
+    size: Count
+    parts: tuple[FramePart, ...]
+    place: Place = field(compare=False)
+
+
+FramePart = FrameLine | FrameBytes | FrameUntil | FrameRepeat | FrameSize | BytePart
 CompositeFrame = tuple[FramePart, ...]
 
 
 def values_of(part: FramePart) -> int:
-    """Return how many values a part says; a line with a pattern says its names that count nothing."""
-    return len(part.values) if isinstance(part, FrameLine) and part.pattern is not None else 1
+    """Return how many values a part says; a line with a pattern, a number and bits say what counts nothing."""
+    match part:
+        case FrameLine(pattern) if pattern is not None:
+            return len(part.values)
+        case FrameByte() | FrameNumber() | FrameBits():
+            return values_of_bytes(part)
+        case FrameSize(_, parts):
+            return sum(map(values_of, parts))
+        case _:
+            return 1
 
 
 # -- steps, branches, answers ----------------------------------------------------------------------------------------

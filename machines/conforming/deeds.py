@@ -9,7 +9,7 @@ from machines.conforming.cases import Cutting
 from machines.conforming.incoming_stream import IncomingStream, MessageReader
 from machines.conforming.requirements import ALWAYS
 from machines.engine.compiler import Program
-from machines.model import Spec, Wire
+from machines.model import FrameLine, Spec
 from machines.verification.abstract.state import Token
 from machines.wire.codec import Malformed
 from machines.wire.depth import outside_texts
@@ -74,9 +74,12 @@ def garbage(program: Program) -> bytes | None:
     return program.make_framer().wrap(GARBAGE_BYTES)
 
 
-def oddly(wire: Wire, data: bytes) -> bytes:
-    """Return right bytes as no role writes them, though every reader of the spec reads them."""
-    match wire.framing:
+def oddly(spec: Spec, message: str, data: bytes) -> bytes:
+    """Return right bytes of a message as no role writes them, though every reader of the spec reads them."""
+    opening = spec.frames.get(message, ())[:1]
+    if opening and not (isinstance(opening[0], FrameLine) and opening[0].pattern is not None):
+        return data  # every byte of it counts
+    match spec.wire.framing:
         case "lines":
             return b"\r\n \n".replace(b" ", b"") + data.replace(b"\n", b"\r\n")
         case "json":

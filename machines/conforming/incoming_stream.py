@@ -148,7 +148,7 @@ class IncomingStream:
 
     def _next(self, framer: Framer, frames: Sequence[Any], total: int) -> Piece | None:
         try:
-            raw = framer.next(frames) if isinstance(framer, PartsFramer) else framer.next()
+            raw = framer.next(frames, lines=not frames) if isinstance(framer, PartsFramer) else framer.next()
             if raw is None and self.ended:
                 raw = framer.finish()
                 self.is_open_ended = raw is not None

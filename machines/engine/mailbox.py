@@ -56,19 +56,21 @@ def cut_one(session: Session, seat: PeerState) -> None:
     """Cut the next message as whoever hears the peer now expects it; if nobody does, the bytes wait."""
     framer = seat.framer
     assert isinstance(framer, PartsFramer), "frames are cut by its like"
-    heard = False
+    heard = lines = False
     frames: list[CompositeFrame] = []
     for _, layer in routing.hearers(session, seat):
         for _, shape, _ in layer.readers.get(seat.role, ()):
             heard = True
             of_its_own = session.program.frames.get(shape.name)
-            if of_its_own is not None and of_its_own not in frames:
+            if of_its_own is None:
+                lines = True
+            elif of_its_own not in frames:
                 frames.append(of_its_own)
     if not (heard or seat.holder is not None or (seat.lost and not framer.waiting)):
         return
     seat.more = False
     try:
-        raw = framer.next(frames)
+        raw = framer.next(frames, lines=lines)
         if raw is None and seat.lost:
             raw = framer.finish()
     except FrameError as error:

@@ -14,26 +14,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from machines.frame_parts import Count, FrameBits, FrameNumber, Rest
 from machines.model import (
     CompositeFrame,
     FrameBytes,
     FrameLine,
     FramePart,
     FrameRepeat,
+    FrameSize,
     FrameUntil,
     Message,
     TypeDeclaration,
     Wire,
 )
+from machines.parser.byte_parts import number_kind, read_bits, read_byte, read_number
 from machines.parser.charset import beyond
 from machines.parser.context import NAME, ParseContext, inside, shown
 from machines.parser.frame_lines import read_line
 from machines.parser.frame_values import with_types
 from machines.parser.yaml_nodes import MapNode, Node, ScalarNode
 
-PARTS = ("line", "case", "bytes", "until", "repeat", "of")
-BESIDE = {"of": "repeat", "case": "line"}  # what goes with another key only
-NESTED_MAX = 8  # repetitions within each other
+PARTS = ("line", "case", "bytes", "until", "repeat", "of", "byte", "number", "as", "bits", "size")
+BESIDE = {"of": ("repeat", "size"), "case": ("line",), "as": ("number",)}  # what goes with another key only
+NESTED_MAX = 8  # repetitions and sizes within each other
+REST_HINT = "it goes within the 'of' of a size: {size: u16, of: [{bytes: rest}]}"
 
 
 def read_frames(
@@ -78,7 +82,7 @@ def _check_charset(reading: ParseContext, part: FramePart, wire: Wire) -> None:
             missing = beyond("".join(pattern[::2]), wire)
         case FrameUntil(mark):
             missing = beyond(mark, wire)
-        case FrameRepeat(_, parts):
+        case FrameRepeat(_, parts) | FrameSize(_, parts):
             missing = ""
             for inner in parts:
                 _check_charset(reading, inner, wire)
@@ -89,26 +93,47 @@ def _check_charset(reading: ParseContext, part: FramePart, wire: Wire) -> None:
         reading.fault(part.place, "A137", text, "write wire: {charset: utf-8}")
 
 
-def _parts(reading: ParseContext, node: Node, depth: int) -> CompositeFrame:
+def _parts(
+    reading: ParseContext, node: Node, depth: int, outer: dict[str, bool] | None = None, *, sized: bool = False
+) -> CompositeFrame:
+    """Return the parts of a frame; ``outer`` are counts before a size around them, ``sized`` says that there is one."""
     parts: list[FramePart] = []
-    counts: dict[str, bool] = {}  # of this level: whether something has used it
+    counts = dict.fromkeys(outer or (), False)  # of this level: whether something has used it
     if depth > NESTED_MAX:
-        reading.fault(node.place, "A137", f"repetitions nested deeper than {NESTED_MAX}", "make a flatter frame")
+        text = f"repetitions and sizes nested deeper than {NESTED_MAX}"
+        reading.fault(node.place, "A137", text, "make a flatter frame")
         return ()
     items = reading.items(node, "a frame", "like [{line: '$${size}'}, {bytes: size}]")
     for item in items:
-        part = _part(reading, item, counts, depth)
+        part = _part(reading, item, counts, depth, sized=sized)
         if part is not None:
             parts.append(part)
-    told = tuple(_telling(reading, part, counts) if isinstance(part, FrameLine) else part for part in parts)
-    says = [part for part in told if not (isinstance(part, FrameLine) and part.pattern is not None and not part.values)]
-    if items and len(parts) == len(items) and not says:
+    for part in parts[:-1]:
+        if isinstance(part, FrameBytes | FrameRepeat) and isinstance(_size(part), Rest):
+            reading.fault(part.place, "A137", "what stands behind the rest never comes", "the rest is the last part")
+    told = tuple(_telling(reading, part, counts) for part in parts)
+    empty = all(isinstance(part, FrameLine) and part.pattern is not None and not part.values for part in told)
+    if items and len(parts) == len(items) and empty:
         reading.fault(node.place, "A137", "a frame with nothing in it: only lines that count", "add a part")
+    if outer is not None:
+        outer.update({name: True for name in outer if counts[name]})
     return told
 
 
-def _telling(reading: ParseContext, part: FrameLine, counts: Mapping[str, bool]) -> FrameLine:
-    """Return a line with its names that count nothing as values."""
+def _size(part: FrameBytes | FrameRepeat) -> Count:
+    return part.size if isinstance(part, FrameBytes) else part.count
+
+
+def _telling(reading: ParseContext, part: FramePart, counts: Mapping[str, bool]) -> FramePart:
+    """Return a part with its names that count nothing as values."""
+    if isinstance(part, FrameNumber) and part.name:
+        if counts[part.name] and part.kind.signed:
+            reading.fault(part.place, "A137", f"{part.name!r} counts, and may be below zero", "like number: u16")
+        return part if counts[part.name] else replace(part, name="")
+    if isinstance(part, FrameBits):
+        return replace(part, values=tuple(bit.name for bit in part.bits if bit.name and not counts[bit.name]))
+    if not isinstance(part, FrameLine):
+        return part
     names = (part.pattern or ())[1::2]
     for name in names:
         if counts[name] and any(name not in way[1::2] for way in part.shorter):
@@ -120,7 +145,7 @@ def _telling(reading: ParseContext, part: FrameLine, counts: Mapping[str, bool])
     return replace(part, values=tuple((name, None) for name in names if not counts[name]))
 
 
-def _part(reading: ParseContext, node: Node, counts: dict[str, bool], depth: int) -> FramePart | None:
+def _part(reading: ParseContext, node: Node, counts: dict[str, bool], depth: int, *, sized: bool) -> FramePart | None:
     if isinstance(node, ScalarNode) and node.text == "line":
         return FrameLine(None, node.place)
     body = reading.mapping(node, "a part of a frame", "line, or like {bytes: size}")
@@ -128,10 +153,10 @@ def _part(reading: ParseContext, node: Node, counts: dict[str, bool], depth: int
     if not isinstance(node, MapNode):
         return None
     kinds = [key for key in keys if key not in BESIDE and key != ""]
-    astray = [key for key in BESIDE if key in keys and BESIDE[key] not in keys]
-    if len(kinds) != 1 or astray or ("repeat" in keys and "of" not in keys):
+    astray = [key for key in BESIDE if key in keys and not set(BESIDE[key]) & set(keys)]
+    if len(kinds) != 1 or astray or (set(BESIDE["of"]) & set(keys) and "of" not in keys):
         if "" not in keys:
-            text = "a part of a frame is one of: line, bytes, until, repeat with of"
+            text = "a part of a frame is one of: line, bytes, until, byte, number, bits, repeat or size with of"
             reading.fault(node.place, "A137", text, "begin a new part with '- '")
         return None
     kind = kinds[0]
@@ -139,6 +164,12 @@ def _part(reading: ParseContext, node: Node, counts: dict[str, bool], depth: int
     assert written is not None, "the key is there"
     if kind == "line":
         return read_line(reading, written, counts, body.get("case"))
+    if kind == "byte":
+        return read_byte(reading, written)
+    if kind == "number":
+        return read_number(reading, written, body.get("as"), counts)
+    if kind == "bits":
+        return read_bits(reading, written, counts)
     value = reading.text(written, f"the value of '{kind}'")
     if value is None:
         return None
@@ -147,20 +178,29 @@ def _part(reading: ParseContext, node: Node, counts: dict[str, bool], depth: int
     count = _count(reading, written, value, counts)
     if count is None:
         return None
+    if isinstance(count, Rest) and (kind == "size" or not sized):
+        reading.fault(inside(written), "A137", f"nothing says where the rest ends in '{kind}'", REST_HINT)
+        return None
     if kind == "bytes":
         return FrameBytes(count, node.place)
     inner = body.get("of")
-    assert inner is not None, "it stands beside 'repeat'"
+    assert inner is not None, "it stands beside 'repeat' and 'size'"
+    if kind == "size":
+        parts = _parts(reading, inner, depth + 1, counts, sized=True)
+        return FrameSize(count, parts, node.place) if parts else None
     parts = _parts(reading, inner, depth + 1)
     return FrameRepeat(count, parts, node.place) if parts else None
 
 
-def _count(reading: ParseContext, node: Node, text: str, counts: dict[str, bool]) -> int | str | None:
+def _count(reading: ParseContext, node: Node, text: str, counts: dict[str, bool]) -> Count | None:
     if text.isascii() and text.isdigit() and len(text) < 10:
         return int(text)
     if text in counts:
         counts[text] = True
         return text
+    kind = number_kind(text)
+    if text == "rest" or (kind is not None and not kind.signed):
+        return kind or Rest.REST
     hint = f"a line before it, like line: '${{{text}}}'" if NAME.fullmatch(text) else "a number, or a name"
     reading.fault(inside(node), "A137", f"nothing counts {shown(text)} before this", hint)
     return None

@@ -23,8 +23,9 @@ from machines.messages.scalars import INT_MAX, INT_MIN
 from machines.messages.shapes import Mismatch, shown
 from machines.model import CompositeFrame, Wire
 from machines.wire.charset import encoded
-from machines.wire.composite_framing import Cut, packer
+from machines.wire.composite_framing import Cut
 from machines.wire.depth import is_deeper, outside_texts
+from machines.wire.frame_writing import packer
 from machines.wire.framing import make_framer
 from machines.work import CHARACTERS, spend
 

@@ -6,6 +6,11 @@ r"""Frames made of parts: lines, counted bytes, lines up to a mark, repetitions;
     - until: "."               lines up to this one, which is stuffed within them; one text, its lines joined by \n
     - repeat: count            so many times the parts under ``of``; a list
       of: […]
+    - byte, number, bits       see `machines.wire.byte_parts`
+    - size: count              the parts under ``of``, so many bytes together
+      of: […]
+
+A count is a number, a name, a kind of number that stands right before what it counts, or within a size its ``rest``.
 
 The value of a frame is that of its only part that has one, else the list of them. The same parts write it again: a
 count is what the part behind it has. What is no frame is a line, the text that stands on it.
@@ -13,24 +18,39 @@ count is what the part behind it has. What is no frame is a line, the text that 
 Line ends are exact within a frame: under ``line_end: crlf`` a bare line feed ends nothing there, so that two programs
 that read the same bytes cut them alike. A line that stands for itself, and the first of a frame, may end in either.
 
-A frame whose first part is a pattern is taken if the first line is like it. One that begins otherwise is taken
-whatever comes. Which frames there are is asked anew for each message, when its first bytes are looked at.
+A frame whose first part is a pattern is taken if the first line is like it, one that begins with fixed bytes or bits if
+those come. One that begins otherwise is taken whatever comes. Which frames there are is asked anew for each message,
+when its first bytes are looked at.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
-from machines.messages.shapes import Mismatch, shown
-from machines.model import CompositeFrame, FrameBytes, FrameLine, FramePart, FrameRepeat, FrameUntil, Wire, values_of
-from machines.wire.charset import encoded
+from machines.frame_parts import Count, FrameBits, FrameByte, FrameNumber, NumberKind, Rest
+from machines.model import (
+    CompositeFrame,
+    FrameBytes,
+    FrameLine,
+    FramePart,
+    FrameRepeat,
+    FrameSize,
+    FrameUntil,
+    Wire,
+)
+from machines.wire.byte_parts import (
+    Opening,
+    opening_of,
+    read_number,
+    read_part,
+)
+from machines.wire.frame_writing import LINE_ENDS
 from machines.wire.framing import FrameError, TooLongError
 from machines.wire.line_patterns import line_pattern
 
 _Step = Generator[None, None, Any]
-_LINE_ENDS = {"lf": b"\n", "crlf": b"\r\n"}
 
 
 class Cut(bytes):
@@ -50,21 +70,22 @@ class Cut(bytes):
 
 
 def opens_with_pattern(frame: CompositeFrame) -> bool:
-    """Whether the first line tells if it is this frame."""
-    return isinstance(frame[0], FrameLine) and frame[0].pattern is not None
+    """Whether the first line or the first bytes tell if it is this frame."""
+    return (isinstance(frame[0], FrameLine) and frame[0].pattern is not None) or bool(opening_of(frame).mask)
 
 
 class PartsFramer:
     """Cuts lines and frames. The limits hold for a whole frame: bytes, and how many parts it has."""
 
-    __slots__ = ("_bad", "_buffer", "_bytes_max", "_charset", "_counts", "_end", "_error", "_first", "_marks",
-                 "_matchers", "_parts_max", "_running", "_scanned", "_size", "_whole", "_wire")  # fmt: skip
+    __slots__ = ("_bad", "_buffer", "_bytes_max", "_charset", "_counts", "_end", "_error", "_first", "_lines",
+                 "_marks", "_matchers", "_openings", "_parts_max", "_running", "_scanned", "_size", "_whole",
+                 "_wire")  # fmt: skip
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self._bytes_max = wire.message_bytes_max
         self._parts_max = wire.parts_max
-        self._end = _LINE_ENDS[wire.line_end]
+        self._end = LINE_ENDS[wire.line_end]
         self._charset = wire.charset
         self._whole: CompositeFrame | None = None  # the frame that is read, if it began whatever came
         self._buffer = bytearray()
@@ -76,6 +97,8 @@ class PartsFramer:
         self._running: _Step | None = None
         self._matchers: dict[int, tuple[FrameLine, Callable[[bytes], dict[str, Any] | None]]] = {}  # by its line's id
         self._marks: dict[bytes, re.Pattern[bytes]] = {}  # what finds the line that ends the others
+        self._openings: dict[int, tuple[CompositeFrame, Opening | None]] = {}  # by its frame's id
+        self._lines = True  # whether what is no frame may be a line
         self._error: FrameError | None = None
 
     @property
@@ -97,14 +120,16 @@ class PartsFramer:
         """Return None: what a chunk is, only who hears the peer can tell."""
         return None
 
-    def next(self, frames: Sequence[CompositeFrame] = ()) -> bytes | None:
-        """Return the next line or frame, or None if more bytes are needed.
+    def next(self, frames: Sequence[CompositeFrame] = (), *, lines: bool = True) -> bytes | None:
+        """Return the next line or frame, or None if more bytes are needed. Without ``lines`` nobody wants a line.
 
         Raises:
-            FrameError: it is too long, has too many parts, or a line within it is not like its pattern.
+            FrameError: it is too long, has too many parts, a part within it is not like its pattern, or it begins
+                like none of the frames, all of which begin with fixed bytes, and nobody wants a line.
         """
         if self._error is not None:
             raise self._error
+        self._lines = lines
         if self._running is None or self._first:
             if not self._buffer:
                 return None
@@ -129,7 +154,9 @@ class PartsFramer:
     def finish(self) -> bytes | None:
         """Return a last line without its end, also as a frame that is one line; no other that has begun is whole."""
         whole = None if self._first else self._whole
-        if not self._buffer or not (self._first or (whole is not None and len(whole) == 1 and _is_any_line(whole[0]))):
+        if not self._buffer or not (
+            (self._first and self._lines) or (whole is not None and len(whole) == 1 and _is_any_line(whole[0]))
+        ):
             return None
         line = bytes(self._buffer)
         self._buffer.clear()
@@ -141,16 +168,17 @@ class PartsFramer:
 
     def wrap(self, payload: bytes) -> bytes:
         """Return the bytes of one line."""
-        return payload + _LINE_ENDS[self._wire.line_end]
+        return payload + LINE_ENDS[self._wire.line_end]
 
     # -- cutting -----------------------------------------------------------------------------------------------------
 
     def _message(self, frames: Sequence[CompositeFrame]) -> _Step:
-        whole = self._whole = next((frame for frame in frames if not opens_with_pattern(frame)), None)
-        if whole is not None:
+        whole = self._whole = next((frame for frame in frames if self._opening(frame) is None), None)
+        opened = whole or (yield from self._opened(frames))
+        if opened is not None:
             self._first = False
-            value = yield from self._parts(whole, {}, [])
-            return Cut(self._size, whole, value, self._bad)
+            value = yield from self._parts(opened, {}, [])
+            return Cut(self._size, opened, value, self._bad)
         while True:
             line = yield from self._line(b"\n")
             if line:
@@ -159,12 +187,33 @@ class PartsFramer:
         self._first = False
         for frame in frames:
             opening = frame[0]
-            assert isinstance(opening, FrameLine), "the others begin whatever comes"
-            names = self._match(opening, line)
-            if names is not None:
+            names = self._match(opening, line) if isinstance(opening, FrameLine) else None
+            if names is not None and isinstance(opening, FrameLine):
                 value = yield from self._parts(frame[1:], names, [names[name] for name, _ in opening.values])
                 return Cut(self._size, frame, value, self._bad)
         return line
+
+    def _opening(self, frame: CompositeFrame) -> Opening | None:
+        """Return the bytes that a frame begins with: none for one with a line, None for one that takes what comes."""
+        known = self._openings.get(id(frame))
+        if known is None:
+            known = self._openings[id(frame)] = frame, opening_of(frame) if opens_with_pattern(frame) else None
+        return known[1]
+
+    def _opened(self, frames: Sequence[CompositeFrame]) -> _Step:
+        """Return the first frame whose fixed bytes come, None if what comes is a line."""
+        openings = [(frame, opening) for frame in frames if (opening := self._opening(frame)) and opening.mask]
+        self._lines = self._lines or not openings or len(openings) < len(frames)
+        while openings:
+            like = next((one for one in openings if one[1].begins(self._buffer)), None)
+            if like is not None and len(self._buffer) >= len(like[1].mask):
+                return like[0]
+            if like is None and self._lines:
+                return None
+            if like is None:
+                raise FrameError(f"no message begins with {_unlike(self._buffer, openings)}")
+            yield
+        return None
 
     def _match(self, part: FrameLine, line: bytes) -> dict[str, Any] | None:
         known = self._matchers.get(id(part))
@@ -190,15 +239,48 @@ class PartsFramer:
                     counts.update(counted)
                     found += [counted[name] for name, _ in part.values]
                 case FrameBytes(size):
-                    found.append(self._text((yield from self._bytes(size if isinstance(size, int) else counts[size]))))
+                    found.append(self._text((yield from self._bytes((yield from self._count(size, counts))))))
                 case FrameUntil(mark):
                     found.append((yield from self._until(mark.encode(self._charset))))
                 case FrameRepeat(count, inner):
-                    items = []
-                    for _ in range(count if isinstance(count, int) else counts[count]):
-                        items.append((yield from self._parts(inner, counts, [])))
-                    found.append(items)
+                    found.append((yield from self._repeat(count, inner, counts)))
+                case FrameSize(size, inner):
+                    yield from self._contents((yield from self._count(size, counts)), inner, counts, found)
+                case FrameByte() | FrameNumber() | FrameBits():
+                    yield from read_part(part, self._bytes, counts, found)
         return found[0] if len(found) == 1 else found
+
+    def _count(self, count: Count, counts: Mapping[str, Any]) -> _Step:
+        if isinstance(count, NumberKind):
+            return (yield from read_number(count, self._bytes))
+        if isinstance(count, Rest):
+            return len(self._buffer)
+        return count if isinstance(count, int) else counts[count]
+
+    def _repeat(self, count: Count, parts: Sequence[FramePart], counts: Mapping[str, Any]) -> _Step:
+        items: list[Any] = []
+        times = -1 if isinstance(count, Rest) else (yield from self._count(count, counts))
+        while len(items) != times and (times >= 0 or self._buffer):
+            items.append((yield from self._parts(parts, counts, [])))
+        return items
+
+    def _contents(self, size: int, parts: Sequence[FramePart], counts: Mapping[str, Any], found: list[Any]) -> _Step:
+        """Read parts that have so many bytes together. What is wrong within them costs this message only."""
+        content = yield from self._bytes(size)
+        behind, taken = self._buffer, self._size
+        self._buffer = bytearray(content)
+        self._size -= size
+        try:
+            for _ in self._parts(parts, counts, found):
+                raise FrameError(f"its {size} bytes end before its parts do")
+            if self._buffer:
+                raise FrameError(f"of its {size} bytes {len(self._buffer)} are left over")
+        except TooLongError:
+            raise
+        except FrameError as error:
+            self._bad = self._bad or str(error)
+        finally:
+            self._buffer, self._size, self._scanned = behind, taken, 0
 
     def _line(self, end: bytes) -> _Step:
         """Take a line up to its end; a bare line feed lets a carriage return before it be part of the end."""
@@ -260,6 +342,14 @@ class PartsFramer:
             return ""
 
 
+def _unlike(raw: bytearray, openings: Sequence[tuple[CompositeFrame, Opening]]) -> str:
+    """Return the bytes up to the first with which none of the frames begins."""
+    size = 1
+    while any(opening.begins(raw[:size]) for _, opening in openings):
+        size += 1
+    return f"0x{raw[:size].hex()}"
+
+
 def _is_any_line(part: FramePart) -> bool:
     return isinstance(part, FrameLine) and part.pattern is None
 
@@ -267,79 +357,3 @@ def _is_any_line(part: FramePart) -> bool:
 def written(part: FrameLine) -> str:
     """Return a line's pattern as a spec has it."""
     return repr("".join(text if not index % 2 else f"${{{text}}}" for index, text in enumerate(part.pattern or ())))
-
-
-# -- writing ---------------------------------------------------------------------------------------------------------
-
-
-def packer(frame: CompositeFrame, wire: Wire) -> Callable[[Any], bytes]:
-    """Return what writes the value of a message as a frame.
-
-    What it returns raises Mismatch for a value that the frame cannot carry: no text where bytes or a line stand, a
-    text of another length than a count already written, a line end within a line.
-    """
-    end = _LINE_ENDS[wire.line_end]
-
-    def pack(value: Any) -> bytes:
-        return b"".join(_written(frame, value, {}, end, wire.charset))
-
-    return pack
-
-
-def _written(
-    parts: Sequence[FramePart], value: Any, counts: dict[str, Any], end: bytes, charset: str
-) -> Iterator[bytes]:
-    """Yield the bytes of parts; ``counts`` has what was counted outside them."""
-    widths = [values_of(part) for part in parts]
-    given: Sequence[Any] = [value] if sum(widths) == 1 else value
-    if not isinstance(given, list | tuple) or len(given) != sum(widths):
-        raise Mismatch((), f"a list of {sum(widths)} for a frame", shown(value))
-    raws: list[Any] = []
-    at = 0
-    for part, width in zip(parts, widths, strict=True):
-        raws.append(_encoded_part(part, given[at : at + width], counts, charset))
-        at += width
-    for part, raw in zip(parts, raws, strict=True):
-        match part:
-            case FrameLine(pattern) if pattern is not None:
-                yield encoded(line_pattern(part, charset).write(counts), charset) + end
-            case FrameLine():
-                yield raw + end
-            case FrameBytes():
-                yield raw
-            case FrameUntil(mark):
-                yield from _stuffed(raw, mark.encode(charset), end)
-            case FrameRepeat(_, inner):
-                for item in raw:
-                    yield from _written(inner, item, dict(counts), end, charset)
-
-
-def _encoded_part(part: FramePart, given: Sequence[Any], counts: dict[str, Any], charset: str) -> Any:
-    """Return what is to be written of a part: bytes, or a list for a repetition; note what it counts and names."""
-    if isinstance(part, FrameLine) and part.pattern is not None:
-        counts.update(zip((name for name, _ in part.values), given, strict=True))
-        return b""
-    if isinstance(part, FrameRepeat):
-        if not isinstance(given[0], list | tuple):
-            raise Mismatch((), "a list for a repetition", shown(given[0]))
-        _count(part.count, len(given[0]), counts)
-        return given[0]
-    raw = encoded(given[0], charset)
-    if isinstance(part, FrameBytes):
-        _count(part.size, len(raw), counts)
-    elif isinstance(part, FrameLine) and (b"\n" in raw or b"\r" in raw):
-        raise Mismatch((), "a text without a line end", shown(given[0]))
-    return raw
-
-
-def _stuffed(raw: bytes, mark: bytes, end: bytes) -> Iterator[bytes]:
-    if raw:
-        for line in raw.replace(b"\r\n", b"\n").split(b"\n"):
-            yield (mark if line.startswith(mark) else b"") + line + end
-    yield mark + end
-
-
-def _count(named: int | str, count: int, counts: dict[str, int]) -> None:
-    wanted = counts.setdefault(named, count) if isinstance(named, str) else named
-    if wanted != count:
-        raise Mismatch((), f"{wanted} of them for a frame", str(count))

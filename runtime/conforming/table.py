@@ -291,7 +291,7 @@ class Table:
             self._do_deed(link, message, data)
             return
         if self.case.cutting == "odd":
-            data = oddly(self.setting.spec.wire, data)
+            data = oddly(self.setting.spec, message, data)
         self._tell(link, message, data, tokens_of(self._readers[link.actor.role], message, data))
 
     def _tell(self, link: StrangerLink, message: str, data: bytes, tokens: tuple[Any, ...]) -> None:

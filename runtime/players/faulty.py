@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from machines.model import FrameBytes, FrameLine, FramePart, FrameRepeat, FrameUntil, Spec
+from machines.frame_parts import FrameBits, FrameByte, FrameNumber, NumberKind, Rest
+from machines.model import FrameBytes, FrameLine, FramePart, FrameRepeat, FrameSize, FrameUntil, Spec
+from machines.wire.byte_parts import plainest, write_number
 from machines.wire.composite_framing import opens_with_pattern
 from runtime.players.base import Arguments, EndlessAnswer, GenericPlayer, RawAnswer, Vanish
 
@@ -73,6 +75,19 @@ def garbled(parts: Iterable[FramePart], end: bytes) -> list[bytes]:
                 found += [NO_TEXT + end, mark.encode() + end]
             case FrameRepeat(int(count), inner):
                 found += garbled(inner, end) * count
+            case FrameBytes(NumberKind() as kind):
+                found += [write_number(kind, len(NO_TEXT)), NO_TEXT]
+            case FrameBytes(Rest()):
+                found.append(NO_TEXT)
+            case FrameRepeat(NumberKind() as kind, inner):
+                found += [write_number(kind, 1), *garbled(inner, end)]
+            case FrameRepeat(Rest(), inner):
+                found += garbled(inner, end)
+            case FrameSize(NumberKind() as kind, inner):
+                content = b"".join(garbled(inner, end))
+                found += [write_number(kind, len(content)), content]
+            case FrameByte() | FrameNumber() | FrameBits():
+                found.append(plainest(part))
             case _:  # a count comes from a line of a pattern, behind which nothing is written here
                 return found
     return found

@@ -138,6 +138,33 @@ def test_a_wait_is_told_with_its_limit_and_what_each_fault_leads_to() -> None:
     assert rows["client, main, told"].within == "slow (never), of the whole machine"
 
 
+def test_fields_of_bytes_are_told_in_words() -> None:
+    text = """
+protocol: gauge
+wire: {framing: text, charset: latin-1}
+connects: {meter: post}
+messages:
+  meter:
+    READING: [$kind int, $value int, $name string, $rest string]
+frames:
+  READING:
+    - byte: 0x82
+    - bits: [10, kind 6]
+    - size: varint
+      of: [number: i32 little, bytes: u8, bytes: rest]
+roles:
+  post: {main(meter): {heard: {within: 1 s, receive: {READING: {return: null}}, fault: {return: null}}}}
+  meter: {main: {say: {send: "READING(1, 2, 'a', 'b')", return: null}}}
+"""
+    found = document(load_text(text, "gauge.yaml"))
+
+    assert found.messages[0].parts == (
+        "the byte 0x82, then the bits 10 kind 6, then as many bytes as a number (varint) before them says (a number "
+        "(i32 little), then as many bytes as a number (u8) before them says, then the bytes that are left)"
+    )
+    assert found.framing == "lines of plain text, a character for each byte (Latin-1)"
+
+
 def test_every_limit_of_the_wire_is_explained_and_every_setting_names_its_places() -> None:
     assert {field.name for field in fields(Wire)} - NOT_LIMITS == set(LIMITS)
 

@@ -12,7 +12,8 @@ from machines.messages.shapes import Mismatch
 from machines.model import CompositeFrame, FrameBytes, FrameLine, FrameRepeat, FrameUntil, Wire
 from machines.problems import Place
 from machines.wire.codec import Codec, Malformed
-from machines.wire.composite_framing import Cut, PartsFramer, packer
+from machines.wire.composite_framing import Cut, PartsFramer
+from machines.wire.frame_writing import packer
 from machines.wire.framing import FrameError
 
 HERE = Place("test.yaml", 1, 1)

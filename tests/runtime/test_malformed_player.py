@@ -7,8 +7,9 @@ from pathlib import Path
 import anyio
 import pytest
 
+from machines.frame_parts import Bit, FrameBits, FrameByte, FrameNumber, NumberKind, Rest
 from machines.loader import load, rules_modules, shipped
-from machines.model import CompositeFrame, FrameBytes, FrameLine, FrameRepeat, FrameUntil, Spec, Wire
+from machines.model import CompositeFrame, FrameBytes, FrameLine, FrameRepeat, FrameSize, FrameUntil, Spec, Wire
 from machines.problems import Place
 from machines.wire.codec import Codec, Malformed
 from machines.wire.composite_framing import PartsFramer
@@ -67,6 +68,9 @@ FRAMES: list[CompositeFrame] = [
     (FrameRepeat(2, (FrameLine(None, HERE), FrameUntil("end", HERE)), HERE),),
     (FrameLine(("$", "n", ""), HERE), FrameBytes("n", HERE), FrameLine(("",), HERE)),
     (FrameLine(None, HERE), FrameLine(("END",), HERE)),
+    (FrameSize(NumberKind(2), (FrameNumber(NumberKind(4), "", HERE), FrameBytes(Rest.REST, HERE)), HERE),),
+    (FrameRepeat(NumberKind(1), (FrameBytes(NumberKind(0), HERE),), HERE), FrameByte(7, HERE)),
+    (FrameBits((Bit(7, "x"), Bit(1, "", 1)), ("x",), HERE), FrameBytes(1, HERE)),
 ]
 
 

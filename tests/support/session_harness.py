@@ -138,7 +138,7 @@ class Run:
                     raw = framer.next()
                     if raw is None:
                         raw = framer.finish()
-                    text = raw.decode()
+                    text = raw.decode(self.spec.wire.charset)
                     self.unread.setdefault(peer, []).append(
                         text if self.spec.wire.framing == "text" else json.loads(text)
                     )

@@ -28,6 +28,7 @@ from machines.verification.abstract.state import (
     Token,
 )
 from machines.verification.abstract.transitions import StateTransitions
+from machines.wire.composite_framing import opens_with_pattern
 
 
 class AbstractInterpreter(StateTransitions):
@@ -162,12 +163,13 @@ class AbstractInterpreter(StateTransitions):
         self._fault(holder, "invalid", seat, _why(token, "unexpected"))
 
     def _swallow(self, holder: AbstractCall, message: str) -> None:
-        """Note that a message has come where a frame is read that takes every line up to its mark."""
+        """Note that a message has come where a frame is read that takes whatever comes."""
         frames = self.outline.spec.frames
-        for name in holder.model.answers.receive if frames and message not in frames else ():
-            if name in frames and any(isinstance(part, FrameUntil) for part in frames[name][:1]):
+        for name in holder.model.answers.receive if frames else ():
+            if name in frames and frames.get(message) != frames[name] and not opens_with_pattern(frames[name]):
+                how = "up to its mark" if isinstance(frames[name][0], FrameUntil) else "whatever comes"
                 here = f"{holder.outline.name}.{holder.state}"
-                self.swallowed.add(f"{name} is read up to its mark in {here}, and takes {message} if that comes first")
+                self.swallowed.add(f"{name} is read {how} in {here}, and takes {message} if that comes first")
 
     def _refused(self, where: str, message: str, seat: int = -1) -> None:
         if not self.reckoner.guessed and self.used_up:
