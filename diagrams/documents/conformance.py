@@ -105,4 +105,5 @@ def _way(result: CaseResult) -> str:
         text = visible(one.data[:BYTES_SHOWN].decode(errors="backslashreplace").strip())
         more = f"… ({len(one.data)} bytes)" if len(one.data) > BYTES_SHOWN else ""
         lines.append(f"{one.when:7.3f} s  {one.who}  {one.name}  {text}{more}")
+    lines += [f"it printed: {visible(line)}" for line in result.printed]
     return "\n".join(lines)

@@ -24,7 +24,8 @@ class CaseResult:
     """What came of a case. ``outcome``: right, fault, open (nothing can be said: ``why``), or again (we were too slow).
 
     ``deviation`` is the fault, with ``after_deed`` whether our deed was before it; ``rule`` a refusal by the rules:
-    the message, the reason, the line. ``labels`` are what it has come through for certain.
+    the message, the reason, the line. ``labels`` are what it has come through for certain. ``printed`` are the last
+    lines that it printed.
     """
 
     case: Case
@@ -38,5 +39,6 @@ class CaseResult:
     trace: list[Crossing] = field(default_factory=list)
     labels: set[Any] = field(default_factory=set)
     said: set[str] = field(default_factory=set)  # messages it sent
+    printed: tuple[str, ...] = ()
     odd: str = ""  # how it spelled what nobody spells so
     seconds: float = 0.0

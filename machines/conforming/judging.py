@@ -146,7 +146,10 @@ def _came_through(one: Requirement, result: CaseResult) -> bool:
 def _limited(verdict: RequirementVerdict, came: Sequence[CaseResult]) -> RequirementVerdict:
     """Who gives up by its own limit keeps to its spec: that is no pass."""
     state = verdict.requirement.id.split("/")[1]
-    if all(RANG + state in result.labels for result in came):
+    asked = [result for result in came if not (result.deed_done and result.case.state == state)]
+    if not asked:
+        return replace(verdict, standing="open", why="it was never left to answer")
+    if all(RANG + state in result.labels for result in asked):
         return replace(verdict, standing="open", why="it gave up by its own limit each time")
     return verdict
 

@@ -32,7 +32,7 @@ from runtime.commands.backends import run as run_loop
 from runtime.commands.conform_reports import ConformanceReport, exit_code, written
 from runtime.commands.exit_codes import OK, UNDETERMINED, CommandError
 from runtime.commands.known_fails import excused, known_fails
-from runtime.commands.match_setup import fix_seats, seats_of
+from runtime.commands.match_setup import fix_seats, seats_filled_again, seats_of
 from runtime.commands.options import (
     BackendOption,
     Json,
@@ -65,6 +65,7 @@ class Whom:
     address: tuple[str, int] | None
     shown: str  # the options that say so, for a command line
     between: str | None = None
+    is_bot: bool = False  # behind a client of ours
 
 
 @Parameter(name="*")
@@ -143,7 +144,7 @@ def conform(
         for one in chosen:
             put(f"{one.id:<48} {one.of:<12} {one.place}")
         return OK
-    whom = _whom(spec, role, program, overridden)
+    whom = _whom(spec, role, program, overridden, rules)
     return _asked(asked, whom, chosen if only else wanted, exact, telling, pacing, spec)
 
 
@@ -205,7 +206,7 @@ class Question:
         )
         self._host = host
         self.is_per_connection = bool(spec.roles[role].machines["main"].parameters)
-        room = seats_of(spec, spec.roles[host])
+        room = seats_of(spec, spec.roles[host]) or seats_filled_again(spec, spec.roles[host])
         self.room = room if room is not None and not self.is_per_connection else Range(1, 1)
         self._campaign = Campaign(spec, rules)
         self.programs = cache(self._programs)
@@ -238,6 +239,7 @@ class Question:
             command=whom.command,
             address=whom.address,
             grace=grace,
+            is_bot=whom.is_bot,
         )
 
     def _programs(self, clients: int) -> dict[str, Program]:
@@ -289,22 +291,23 @@ def why_not_followed_client(spec: Spec, role: str) -> str:
     return "" if spec.connects.get(role) else "nobody talks with it"
 
 
-def _whom(spec: str, role: str, program: AskedProgram, settings: Mapping[str, str]) -> Whom:
+def _whom(spec: str, role: str, program: AskedProgram, settings: Mapping[str, str], rules: Sequence[str]) -> Whom:
     given = [one for one in (program.run, program.at, program.exec_) if one is not None]
     if len(given) != 1:
         raise CommandError("say which program: one of --run COMMAND, --at HOST:PORT, --exec COMMAND")
     if program.between is not None and program.at is None:
         raise CommandError("--between goes with --at: a program that --run starts is new in each case")
+    options = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    options += [word for name in rules for word in ("--rules", name)]
+    more = f" {shlex.join(options)}" if options else ""
     if program.run is not None:
-        return Whom(program.run, None, f"--run {shlex.quote(program.run)}")
+        return Whom(program.run, None, f"--run {shlex.quote(program.run)}{more}")
     if program.at is not None:
-        return Whom("", address_of(program.at, what="--at"), f"--at {program.at}", program.between)
+        return Whom("", address_of(program.at, what="--at"), f"--at {program.at}{more}", program.between)
     assert program.exec_ is not None, "it is the one that was given"
     words = [sys.executable, "-m", "runtime", "join", spec, "{host}:{port}", "--role", role, "--name", "bot"]
-    words += ["--player", f"exec:{program.exec_}", "--no-journal"]
-    for name, value in settings.items():
-        words += ["--set", f"{name}={value}"]
-    return Whom(shlex.join(words), None, f"--exec {shlex.quote(program.exec_)}")
+    words += ["--player", f"exec:{program.exec_}", "--no-journal", *options]
+    return Whom(shlex.join(words), None, f"--exec {shlex.quote(program.exec_)}{more}", is_bot=True)
 
 
 def _chosen(wanted: Sequence[Requirement], only: Sequence[str]) -> tuple[list[Requirement], tuple[Case, ...]]:

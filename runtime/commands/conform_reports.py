@@ -20,6 +20,7 @@ from runtime.terminal_text import escape_control_characters
 
 LINES_SHOWN: Final = 6  # of the way to a fail
 BYTES_SHOWN: Final = 110
+PRINTED_SHOWN: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ def _fail_lines(report: ConformanceReport, one: RequirementVerdict) -> list[str]
     if one.known:
         lines.append(f"       known: {one.known}")
     if one.failed:
-        lines += [f"       {line}" for line in way(one.failed[0])]
+        lines += [f"       {line}" for line in (*way(one.failed[0]), *last_words(one.failed[0]))]
         lines.append(f"       again: {report.again(one)}")
     return lines
 
@@ -116,6 +117,11 @@ def way(result: CaseResult, lines: int = LINES_SHOWN) -> list[str]:
     left_out = len(result.trace) - lines
     shown = [crossing_line(one) for one in result.trace[-lines:]]
     return [f"… {left_out} before", *shown] if left_out > 0 else shown
+
+
+def last_words(result: CaseResult) -> list[str]:
+    """Return what a program printed last in a case, a line each, cut to `PRINTED_SHOWN` characters."""
+    return [f"it printed: {escape_control_characters(line[:PRINTED_SHOWN])}" for line in result.printed]
 
 
 def crossing_line(one: Crossing) -> str:
@@ -167,6 +173,7 @@ def _verdict(report: ConformanceReport, one: RequirementVerdict) -> dict[str, An
                 {"t": round(line.when, 3), "who": line.who, "message": line.name, "bytes": _bytes(line.data)}
                 for line in one.failed[0].trace
             ],
+            "printed": list(one.failed[0].printed),
         }
     return told
 

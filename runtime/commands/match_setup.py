@@ -175,6 +175,12 @@ def seats_of(spec: Spec, server: Role) -> Range | None:
     return Range(min(found.low for found in known), max(found.high for found in known))
 
 
+def seats_filled_again(spec: Spec, server: Role) -> Range | None:
+    """Return the most that sit down at a time where the seats are a number; None if they are none."""
+    counts = [count for accept in _accepts(server) if (count := _number(spec, accept.seats)) is not None]
+    return Range(max(counts), max(counts)) if counts else None
+
+
 def fix_seats(spec: Spec, server: Role, count: int) -> dict[str, str]:
     """Return the settings, as text, with which nobody waits for more than ``count`` players.
 
@@ -268,7 +274,7 @@ def _range(spec: Spec, seats: Expression | None) -> Range | None:
             return None
 
 
-def _number(spec: Spec, expression: Expression) -> int | None:
+def _number(spec: Spec, expression: Expression | None) -> int | None:
     match expression:
         case Constant(int() as value) if not isinstance(value, bool):
             return value

@@ -39,7 +39,8 @@ class CaseSetting:
     """What all cases of a role share.
 
     ``programs`` are our roles, as a case needs them; ``knowledge`` is the stranger's. ``noted`` gives what sees the
-    inputs of our sessions in a case, for a journal.
+    inputs of our sessions in a case, for a journal. ``is_bot`` if the stranger is a bot behind a client of
+    ours: where that gives up, the bot has not answered.
     """
 
     spec: Spec
@@ -52,6 +53,7 @@ class CaseSetting:
     address: tuple[str, int] | None = None
     grace: float = 1.0
     case_seconds: float = 60.0
+    is_bot: bool = False
     noted: Callable[[Case], Callable[..., None]] | None = None
 
 

@@ -28,6 +28,7 @@ class Stranger:
         self.command = command
         self._process: Process | None = None
         self._output = b""  # the end of what it printed
+        self.silenced = anyio.Event()  # it prints nothing any more
 
     async def start(self) -> None:
         """Start it.
@@ -65,6 +66,7 @@ class Stranger:
             with suppress(anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
                 while True:
                     self._output = (self._output + await stream.receive())[-OUTPUT_BYTES_MAX:]
+        self.silenced.set()
 
     def last_lines(self) -> tuple[str, ...]:
         """Return the last lines that it printed."""

@@ -15,11 +15,12 @@ from anyio.abc import SocketAttribute, SocketStream, TaskGroup
 from machines.conforming.case_results import CaseResult, Crossing
 from machines.conforming.cases import Case
 from machines.conforming.deeds import garbage, odd_spelling, oddly, pieces, tokens_of, unexpected
-from machines.conforming.following import GARBAGE, RANG, Follower
+from machines.conforming.following import GARBAGE, Follower
 from machines.conforming.incoming_stream import MessageReader
 from machines.conforming.spec_lines import refusal_place, state_of
 from runtime.conforming.actors import Ensemble, OwnActor
 from runtime.conforming.case_setting import HOST, CaseSetting, StrangerLink, any_message, free_port, ignore
+from runtime.conforming.outcomes import gave_up, sum_up
 from runtime.conforming.stranger import Stranger, StrangerError
 from runtime.network.transport import READ_BYTES, send_at_once
 
@@ -28,6 +29,7 @@ READY_SECONDS: Final = 10.0  # that a program may take to connect, or to listen
 APART_SECONDS: Final = 0.005  # between messages that are not to be glued
 GLUE_SECONDS: Final = 0.02  # how long bytes are held back to be glued
 OWN_MAX: Final = 4_000  # lines of a trace
+LAST_WORDS_SECONDS: Final = 1.0  # that a program which has closed its connections may take to end and say why
 RULES: Final = ("illegal", "limit")
 
 
@@ -76,6 +78,7 @@ class Table:
                 with anyio.move_on_after(self.setting.case_seconds):
                     await (self._play_client() if self._serves else self._play_server())
                     await self._judge()
+                    await self._let_it_speak()
                 tasks.cancel_scope.cancel()
         except* StrangerError as group:
             self._give_up(str(group.exceptions[0]))
@@ -424,26 +427,18 @@ class Table:
         with anyio.move_on_after(seconds):
             await self._woken.wait()
 
+    async def _let_it_speak(self) -> None:
+        """Wait a moment for what a program that has gone prints at its end, and keep the last of what it printed."""
+        if self._stranger is None:
+            return
+        if self.links and all(link.ended for link in self.links.values()) and gave_up(self.follower):
+            with anyio.move_on_after(LAST_WORDS_SECONDS):
+                await self._stranger.silenced.wait()
+        self.result.printed = self._stranger.last_lines()
+
     def _give_up(self, why: str) -> None:
         self.result.why = self.result.why or why
 
     def _sum_up(self) -> None:
-        result, follower = self.result, self.follower
-        result.seconds = anyio.current_time() - self._started
-        result.labels = set(follower.covered)
-        result.deviation = follower.deviation or next(iter(follower.late), None)
-        result.after_deed = result.deed_done
-        if result.why:
-            result.outcome = "open"
-        elif result.deviation is not None or result.rule is not None:
-            result.outcome = "again" if result.outcome == "again" else "fault"
-        elif follower.lost_track and not follower.deaf:
-            result.outcome, result.why = "open", follower.lost_track
-        elif self.case.deed and not result.deed_done:
-            result.outcome, result.why = "open", f"never in {self.case.state} for certain"
-        elif not self._is_done():
-            result.outcome, result.why = "open", f"not over within {self.setting.case_seconds:g} s"
-        else:
-            gave_up = sorted(label for label in result.labels if isinstance(label, str) and label.startswith(RANG))
-            result.outcome = "right"
-            result.why = f"it gave up by its own limit in {gave_up[0].removeprefix(RANG)}" if gave_up else ""
+        self.result.seconds = anyio.current_time() - self._started
+        sum_up(self.result, self.follower, self.setting, is_done=self._is_done())
