@@ -14,6 +14,7 @@ from machines.engine.interpreter import Interpreter
 from machines.model import Early
 
 Hearer = tuple[CallFrame, HandlerScope]
+Stand = tuple[tuple[str, str], ...]  # (call path, state) of every call, those called first
 
 
 def frames(tree: Interpreter) -> Iterator[CallFrame]:
@@ -26,6 +27,13 @@ def frames(tree: Interpreter) -> Iterator[CallFrame]:
 
     if tree.root is not None:
         yield from below(tree.root)
+
+
+def stands(tree: Interpreter) -> Stand:
+    """Return where every call of a session stands; nothing if it has ended."""
+    if tree.ended is not None:
+        return ()
+    return tuple((frame.path, frame.node.name) for frame in frames(tree))
 
 
 def open_sign_up(tree: Interpreter) -> CallFrame | None:

@@ -139,10 +139,6 @@ class Filler:
             found[field.name] = taken if taken is not NO_MATCH else field.default if field.optional else shape.example()
         return found
 
-    def line(self, name: str, told: Mapping[str, Any] = {}) -> str:
-        """Return a message with its examples as a person would write it."""
-        return " ".join([name, *(f"{field}={written(value)}" for field, value in self.examples(name, told).items())])
-
     def fill(self, name: str, given: Mapping[str, Any], told: Mapping[str, Any] = {}) -> dict[str, Any]:
         """Return a value for each field: those given, the others as in ``examples``; all of them fit.
 

@@ -52,8 +52,21 @@ save FILE           saves the run as a script; FILE.jsonl [ROLE]: as the journal
 quit                ends it, as the end of input does"""
 
 
+@dataclass(frozen=True, slots=True)
+class AskedRule:
+    """A rule that is not there, about which a person is asked: its name, the call, whether it must be a boolean."""
+
+    name: str
+    call: str
+    boolean: bool
+
+
 class EndedError(Exception):
-    """There is no more input."""
+    """There is no more input. ``rule`` is what is asked about, if that is so."""
+
+    def __init__(self, rule: AskedRule | None = None) -> None:
+        self.rule = rule
+        super().__init__()
 
 
 class Screen(Protocol):
@@ -100,6 +113,7 @@ class Repl:
         self.spec = spec
         self.done: list[Command] = []
         self.number = 0  # of the line that was read last, from 1
+        self.asked: AskedRule | None = None  # what was not answered when the lines ended
         self._lines = iter(lines)
         self._screen = screen
         self._how: dict[str, Any] = {"seed": seed, "by_hand": by_hand}
@@ -142,7 +156,8 @@ class Repl:
                     if self._strict:
                         raise
                     self._screen.show("wrong", str(error))
-        except EndedError:
+        except EndedError as ended:
+            self.asked = ended.rule
             if not self._strict:
                 self._screen.ask("\n")  # so that what comes next in the terminal begins a line of its own
 
@@ -299,9 +314,12 @@ class Repl:
 
     def _asked(self, rule: str, call: str, boolean: bool) -> Any:
         self._screen.show("asked", f"what does {call} say?")
-        text = self._line(f"  {'true or false' if boolean else 'a value'}: ")
-        while self._strict and (not text or text.startswith("#")):
-            text = self._line("")
+        try:
+            text = self._line(f"  {'true or false' if boolean else 'a value'}: ")
+            while self._strict and (not text or text.startswith("#")):
+                text = self._line("")
+        except EndedError:
+            raise EndedError(AskedRule(rule, call, boolean)) from None
         if text == "undo":
             raise _Back
         if text == "quit":

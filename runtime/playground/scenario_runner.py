@@ -16,6 +16,7 @@ from math import inf
 from typing import Any, Final
 
 from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Received, Send
+from machines.engine.routing import Stand, stands
 from machines.engine.session import Program, Session
 from machines.messages.shapes import Mismatch
 from machines.model import Spec
@@ -41,7 +42,10 @@ Tell = Callable[[str, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One input of a session and what it led to, as a journal has it; ``order`` counts those of all sessions."""
+    """One input of a session and what it led to, as a journal has it; ``order`` counts those of all sessions.
+
+    ``stood`` is where its calls stand then.
+    """
 
     order: int
     kind: Kind
@@ -49,6 +53,7 @@ class Input:
     took: Sequence[tuple[str, str, str, str]]
     out: Sequence[Effect]
     more: Mapping[str, Any]
+    stood: Stand
 
 
 @dataclass(eq=False)
@@ -324,7 +329,7 @@ class ManualRun:
                 out = session.tick(now)
         took = session.took
         self._inputs += 1
-        party.inputs.append(Input(self._inputs, kind, now, took, out, more))
+        party.inputs.append(Input(self._inputs, kind, now, took, out, more, stands(session)))
         if kind == "tick":
             for path, state, event, _ in took:
                 rung = _RINGING.search(event)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from math import inf
+from typing import Any
 
 from machines.engine import routing
 from machines.engine.call_stack import CallFrame
@@ -17,12 +19,13 @@ LISTED_MAX = 30  # choices shown; all others can be typed
 
 def state_lines(trial: ManualRun) -> list[str]:
     """Return a line for each call of a machine that waits, in each party; parties stand in the order they came in."""
-    rows = [(party.name, line) for party in trial.parties.values() for line in _states(trial, party)]
+    rows = [(party.name, line) for party in trial.parties.values() for line in standing(trial, party)]
     width = max((len(name) for name, _ in rows), default=0)
     return [f"{name:<{width}}  {line}" for name, line in rows]
 
 
-def _states(trial: ManualRun, party: ManualParticipant) -> Iterator[str]:
+def standing(trial: ManualRun, party: ManualParticipant) -> Iterator[str]:
+    """Yield a line for each call of a party's machines that waits; one line if it is over or played by hand."""
     session = party.session
     if session is None:
         met = ", ".join(other.name for other in party.open.values())
@@ -67,28 +70,51 @@ def _left(frame: CallFrame, session_now: float, now: float) -> str:
     return f"; {max(0.0, due - max(now, session_now)):.10g} s left" if due != inf else ""
 
 
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What may be done now: the words that begin its line, who does it, and a message with its example values."""
+
+    words: str
+    who: str
+    message: str = ""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def line(self) -> str:
+        """The line that does it."""
+        told = [f"{name}={written(value)}" for name, value in self.fields.items()]
+        return " ".join([self.words, *([self.message] if self.message else []), *told])
+
+
 def choices(trial: ManualRun) -> list[str]:
     """Return what may be done now, each as the line that does it, with example values; at most LISTED_MAX."""
-    lines: list[str] = []
+    return [offer.line for offer in offers(trial)[:LISTED_MAX]]
+
+
+def offers(trial: ManualRun) -> list[Offer]:
+    """Return what may be done now: answers, messages by hand, who may come, that time passes, who may be lost."""
+    found: list[Offer] = []
     parties = trial.parties.values()
     for party in parties:
         for ask in list(party.asked.values())[:1]:
             told = dict(ask.arguments)
-            lines += [f"answer {party.name} {trial.filler.line(message, told)}" for message in ask.messages]
+            for message in ask.messages:
+                fields = trial.filler.examples(message, told)
+                found.append(Offer(f"answer {party.name}", party.name, message, fields))
     for party in parties:
         if party.session is None:
-            lines += _by_hand(trial, party)
+            found += _by_hand(trial, party)
     for role in trial.callers():
         if _is_open(trial, role):
             name = _free_name(trial)
-            lines += [f"connect {role} {name}", f"hand {role} {name}"]
+            found += [Offer(f"connect {role} {name}", name), Offer(f"hand {role} {name}", name)]
     if trial.next_clock() is not None:
-        lines.append("wait")
-    lines += [f"lose {party.name}" for party in parties if party.links and party.role in trial.callers()]
-    return lines[:LISTED_MAX]
+        found.append(Offer("wait", ""))
+    callers = trial.callers()
+    return found + [Offer(f"lose {one.name}", one.name) for one in parties if one.links and one.role in callers]
 
 
-def _by_hand(trial: ManualRun, party: ManualParticipant) -> Iterator[str]:
+def _by_hand(trial: ManualRun, party: ManualParticipant) -> Iterator[Offer]:
     """Yield what a party played by hand may say: what the other end listens for; to another hand all that it sends."""
     for seat, (other, there) in party.links.items():
         own = [message.name for message in trial.spec.messages.values() if party.role in message.senders]
@@ -101,7 +127,8 @@ def _by_hand(trial: ManualRun, party: ManualParticipant) -> Iterator[str]:
             }
             own = [name for name in own if name in listed]
         to = f" to {party.met(seat)}" if len(party.links) > 1 else ""
-        yield from (f"say {party.name}{to} {trial.filler.line(message)}" for message in own)
+        for message in own:
+            yield Offer(f"say {party.name}{to}", party.name, message, trial.filler.examples(message))
 
 
 def _is_open(trial: ManualRun, role: str) -> bool:

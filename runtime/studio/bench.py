@@ -31,9 +31,10 @@ Told = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class Request(msgspec.Struct):
-    """What is to be looked at: a spec's text."""
+    """What is to be looked at: a spec's text, and a trial of it by its lines, if there shall be one."""
 
     text: str
+    lines: list[str] | None = None
 
 
 class Bench:
@@ -115,7 +116,7 @@ def serve_bench(words: Sequence[str]) -> None:
         for line in sys.stdin.buffer:
             request = msgspec.json.decode(line, type=Request)
             try:
-                for facts in bench.told(request.text):
+                for facts in bench.told(request.text, request.lines):
                     answers.write(encode(facts) + b"\n")
                     answers.flush()
             except Exception as error:  # a fault of ours, or of a rule: the page is told, and goes on

@@ -1,10 +1,11 @@
 """The page of a spec that is written: its text, what is wrong with it as one types, its pictures.
 
-One WebSocket a page, ``/edit``. From the page: ``{seq, text}`` to be looked at, ``{save: text, mark}``. To it:
+One WebSocket a page, ``/edit``. From the page: ``{seq, text, lines}`` to be looked at, and tried by these lines;
+``{save: text, mark}``. To it:
 
-    {name, text, mark, writable}                       first
-    {seq, problems} {seq, pictures} {seq, fault}       as soon as each is known; of two texts at once only the later
-    {saved, mark, why, there}                          there: what has another mark now, and may be written over
+    {name, text, mark, writable}                                   first
+    {seq, problems} {seq, pictures} {seq, trial} {seq, fault}      as soon as each is known; of two texts only the later
+    {saved, mark, why, there}                                      there: the mark of what may be written over
 """
 
 from __future__ import annotations
@@ -39,10 +40,11 @@ HEARD_BYTES_MAX: Final = 8 * BYTES_MAX  # of one message: a text may need six by
 
 
 class FromPage(msgspec.Struct):
-    """What comes from a page: a text to be looked at, or to be saved in place of what has the mark."""
+    """What comes from a page: a text to be looked at, and tried, or to be saved in place of what has the mark."""
 
     seq: int = 0
     text: str | None = None
+    lines: list[str] | None = None
     save: str | None = None
     mark: str = ""
 
@@ -84,7 +86,7 @@ class EditSite:
         routes = [
             Route("/drawn/{version}.svg", self._picture),
             WebSocketRoute("/edit", self._edit),
-            *files("edit.html", "drawing.js", "edit.js", "common.css", "edit.css"),
+            *files("edit.html", "drawing.js", "trial.js", "edit.js", "common.css", "edit.css"),
         ]
         self.app = Guarded(Starlette(routes=routes, lifespan=self._working), token=token, port=port, hosts=hosts)
 
@@ -137,7 +139,7 @@ class _EditPage:
                 picture["version"] = self._drawings.version(picture["id"], picture.pop("dot"))
             await socket.send_json({"seq": asked.seq, **facts})
 
-        await self._bench.work(Request(asked.text or ""), tell)
+        await self._bench.work(Request(asked.text or "", asked.lines), tell)
 
     async def hear(self, socket: WebSocket) -> None:
         """Take what the page says; what is none of that closes it."""

@@ -1,6 +1,6 @@
 """A spec while it is written: what its text says, as far as it is right. Plain data; no server, and nothing is drawn.
 
-    text ▶ problems, each with its place ▶ a picture of each machine, as DOT ▶ …
+    text ▶ problems, each with its place ▶ a picture of each machine, as DOT ▶ where a trial of it stands
 
 What is found is yielded as soon as it is known. A text that cannot be read has problems and no pictures.
 """
@@ -11,11 +11,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from diagrams.states.dot import stems, write_spec
+from diagrams.states.marks import Marks
 from machines.checks.checker import check
 from machines.loader import SpecNotFound, allowed_rules, find, label, load_text, named_rules
 from machines.model import Spec
 from machines.problems import Place, Problem, SpecError
 from runtime.playground.stubs import RuleStubs
+from runtime.studio.trials import Trial
 
 
 class Workbench:
@@ -24,22 +26,44 @@ class Workbench:
     def __init__(self, name: str, rules: Sequence[str] = ()) -> None:
         self._name = name
         self._rules = tuple(rules)
+        self._text: str | None = None  # what was looked at last, with what came of it
+        self._spec: Spec | None = None
+        self._problems: list[dict[str, Any]] = []
+        self._trial: Trial | None = None
 
-    def told(self, text: str) -> Iterator[dict[str, Any]]:
+    def told(self, text: str, lines: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """Yield what is to be told of a text: its problems; then, if it can be read, its pictures.
 
-        ``pictures`` are ``{"id", "role", "machine", "dot"}``.
+        ``pictures`` are ``{"id", "role", "machine", "dot"}``. Where there are no problems, ``lines`` are a trial of it,
+        which is told too.
         """
-        spec, problems = self._read(text)
-        yield {"problems": problems}
-        if spec is not None:
-            dots = write_spec(spec)
-            yield {
-                "pictures": [
-                    {"id": name, "role": role, "machine": machine, "dot": dots[name]}
-                    for (role, machine), name in stems(spec).items()
-                ]
-            }
+        if text != self._text:
+            self._text, self._trial = text, None
+            self._spec, self._problems = self._read(text)
+        yield {"problems": self._problems}
+        spec = self._spec
+        if spec is None:
+            return
+        dots = write_spec(spec)
+        yield {
+            "pictures": [
+                {"id": name, "role": role, "machine": machine, "dot": dots[name]}
+                for (role, machine), name in stems(spec).items()
+            ]
+        }
+        if lines is not None and not self._problems:
+            yield {"trial": self._tried(spec, lines)}
+
+    def _tried(self, spec: Spec, lines: Sequence[str]) -> dict[str, Any]:
+        """Return the facts of a trial; what was done last time is not done again, if this goes on from there."""
+        trial = self._trial
+        if trial is None or not trial.is_clean or list(lines[: len(trial.done)]) != trial.done:
+            trial = Trial(spec, Marks(spec), self._rules)
+        self._trial = None  # until all went well
+        trial.take(lines[len(trial.done) :])
+        facts = trial.facts(lines)
+        self._trial = trial
+        return facts
 
     def _read(self, text: str) -> tuple[Spec | None, list[dict[str, Any]]]:
         try:

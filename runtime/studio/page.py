@@ -23,7 +23,8 @@ from machines.values import plain
 from runtime.journal import JournalError
 from runtime.replay import ReplayError
 from runtime.studio.boards import Boards
-from runtime.studio.steps import Party, RecordedRun, Step, Tone
+from runtime.studio.said import Tone
+from runtime.studio.steps import Party, RecordedRun, Step
 
 _PAGES: Final = files("runtime.studio") / "pages"
 SCRIPTS: Final = ("drawing.js", "run.js")
@@ -41,6 +42,31 @@ def party_facts(parties: Sequence[Party]) -> list[dict[str, Any]]:
     return [{"id": one.id, "role": one.role, "name": one.name, "root": one.root} for one in parties]
 
 
+TONES: Final = {tone.name.lower(): int(tone) for tone in Tone}
+
+
+class Rows:
+    """Steps as rows; ``table`` has what they speak of by its index."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[Any]] = []
+        self.table: list[tuple[str, ...]] = []
+        self._index_of: dict[tuple[str, ...], int] = {}
+
+    def add(self, step: Step, board: int = -1) -> None:
+        """Add the row of a step."""
+        stands = [[party, self._index(ids)] for party, ids in step.stands.items()]
+        said = [[one.source, one.target, one.text, int(one.tone)] for one in step.said]
+        arrows, unsure = self._index(step.arrows), sorted(step.unsure)
+        self.rows.append([step.seconds, step.kind, step.party, stands, arrows, unsure, board, said])
+
+    def _index(self, ids: tuple[str, ...]) -> int:
+        if ids not in self._index_of:
+            self._index_of[ids] = len(self.table)
+            self.table.append(ids)
+        return self._index_of[ids]
+
+
 class RunFacts:
     """What the page needs of a run at first, and what has come since: all but pictures, boards, and steps opened.
 
@@ -50,11 +76,10 @@ class RunFacts:
     def __init__(self, run: RecordedRun) -> None:
         self.run = run
         self.boards = Boards(run.program.spec)
-        self.rows: list[list[Any]] = []
+        self._rows = Rows()
+        self.rows = self._rows.rows
         self.failed: str | None = None
         self._parties: tuple[Party, ...] = ()
-        self._table: list[tuple[str, ...]] = []
-        self._index_of: dict[tuple[str, ...], int] = {}
         self._shown()
 
     def read(self) -> bool:
@@ -86,7 +111,7 @@ class RunFacts:
             "pictures": [
                 {"id": name, "role": role, "machine": machine} for (role, machine), name in marks.pictures.items()
             ],
-            "tones": {tone.name.lower(): int(tone) for tone in Tone},
+            "tones": TONES,
         }
 
     def since(self, row: int = 0, entry: int = 0, rows_max: int | None = None) -> dict[str, Any]:
@@ -97,7 +122,7 @@ class RunFacts:
         return {
             "from": row,
             "rows": rows,
-            "table": self._table[entry:],
+            "table": self._rows.table[entry:],
             "parties": party_facts(self._parties),
             "boards": len(self.boards),
             "complete": self.run.complete,
@@ -114,17 +139,7 @@ class RunFacts:
         self._parties = self.run.parties
         self.boards.show(steps, self._parties)
         for number, step in enumerate(steps, start=len(self.rows)):
-            stands = [[party, self._index(ids)] for party, ids in step.stands.items()]
-            said = [[one.source, one.target, one.text, int(one.tone)] for one in step.said]
-            board = self.boards.at[number]
-            arrows, unsure = self._index(step.arrows), sorted(step.unsure)
-            self.rows.append([step.seconds, step.kind, step.party, stands, arrows, unsure, board, said])
-
-    def _index(self, ids: tuple[str, ...]) -> int:
-        if ids not in self._index_of:
-            self._index_of[ids] = len(self._table)
-            self._table.append(ids)
-        return self._index_of[ids]
+            self._rows.add(step, self.boards.at[number])
 
 
 def details(step: Step) -> list[dict[str, Any]]:

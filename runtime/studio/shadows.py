@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from machines.effects import Ask, Cancel, Effect, Received, Send
-from machines.engine import routing
 from machines.engine.compiler import Program
+from machines.engine.routing import Stand, stands
 from machines.engine.session import Session
 from machines.model import Spec
 
-Stand = tuple[tuple[str, str], ...]  # (call path, state) of every call, those called first
 _NAME: Final = "ann"
 _NAMES_MAX: Final = 8  # texts of its first message that are tried as the client's name
 
@@ -31,13 +30,6 @@ def shadowed_role(spec: Spec, role: str) -> str | None:
 
 def _called(spec: Spec) -> frozenset[str]:
     return frozenset(target for targets in spec.connects.values() for target in targets)
-
-
-def stands(session: Session) -> Stand:
-    """Return where every call of a session stands; nothing if it has ended."""
-    if session.ended is not None:
-        return ()
-    return tuple((frame.path, frame.node.name) for frame in routing.frames(session))
 
 
 class Shadow:

@@ -8,44 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import IntEnum
 from pathlib import Path
-from typing import Any
 
 from diagrams.states.marks import Marks
-from machines.effects import Ask, Drop, Ended, Note, Received, Send, Violation
+from machines.effects import Drop, Received, Send, Violation
 from machines.engine.compiler import Program
+from machines.engine.routing import Stand, stands
 from machines.engine.session import Session
 from machines.loader import rules_modules
 from machines.values import plain
 from runtime.journal import Head, Line, bytes_of
 from runtime.journal_reading import GrowingJournal
 from runtime.replay import Replayed, Rerun, program_of
-from runtime.studio.shadows import Shadow, Stand, shadowed_role, stands
-
-RAW_CHARACTERS_MAX = 2000  # of a message as it was on the wire, in a step's details
-
-
-class Tone(IntEnum):
-    """What a line of the sequence diagram is."""
-
-    MESSAGE = 0
-    CLOSED = 1
-    VIOLATION = 2
-    END = 3
-    CLOCK = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A line of the sequence diagram: from a party to another, or to none; ``detail`` is what a reader may open."""
-
-    source: str
-    target: str | None
-    text: str
-    tone: Tone
-    detail: str = ""
-    fields: Any = None
+from runtime.studio.said import Said, Tone, line_of, place_text, rung, shown_bytes
+from runtime.studio.shadows import Shadow, shadowed_role
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,9 +177,7 @@ class StepMaker:
             if shadow.unsure:
                 unsure.add(self._peer(state, line.session, peer))
         party = state.prefix if line.peer is None else self._peer(state, line.session, line.peer)
-        places = tuple(
-            f"{path}.{at}: on {event.lstrip('.')}, then {to.lstrip('.')}" for path, at, event, to in done.took
-        )
+        places = tuple(map(place_text, done.took))
         return Step(
             done.number, round(line.t - began, 4), line.kind, party, tuple(said), where, frozenset(unsure),
             tuple(dict.fromkeys(arrows)), places,
@@ -231,10 +205,7 @@ class StepMaker:
             if line.peer in state.shadows:
                 state.shadows[line.peer].lost(line.t)
         elif line.kind == "tick":
-            for path, at, event, _ in done.took:
-                if event.removeprefix("always:").startswith((".timeout", ".after", ".every")):
-                    text = f"{event.removeprefix('always:').lstrip('.')} in {path}.{at}"
-                    yield Said(state.prefix, None, text, Tone.CLOCK)
+            yield from rung(state.prefix, done.took)
         elif line.kind in ("failed", "fault"):
             yield Said(state.prefix, None, line.why or "the player failed", Tone.VIOLATION)
         elif line.kind == "property":
@@ -250,39 +221,21 @@ class StepMaker:
                 if effect.peer in state.shadows:
                     state.shadows[effect.peer].received(effect.message, effect.fields, raw, now)
                 source = self._peer(state, session, effect.peer)
-                yield Said(source, state.prefix, effect.message, Tone.MESSAGE, _shown(raw), plain(effect.fields))
+                yield Said(source, state.prefix, effect.message, Tone.MESSAGE, shown_bytes(raw), plain(effect.fields))
             elif type(effect) is Send:
                 shadow = state.shadows.get(effect.peer)
                 taken = shadow.sent(effect.data, now) if shadow is not None else []
                 fields = next((plain(one.fields) for one in taken if one.message == effect.message), None)
                 target = self._peer(state, session, effect.peer)
-                yield Said(state.prefix, target, effect.message, Tone.MESSAGE, _shown(effect.data), fields)
-            elif type(effect) is Drop:
-                if effect.peer in state.shadows:
+                yield Said(state.prefix, target, effect.message, Tone.MESSAGE, shown_bytes(effect.data), fields)
+            else:
+                if type(effect) is Drop and effect.peer in state.shadows:
                     state.shadows[effect.peer].lost(now)
-                target = self._peer(state, session, effect.peer)
-                yield Said(state.prefix, target, f"closes: {effect.why}", Tone.CLOSED)
-            elif type(effect) is Violation:
-                yield self._violated(state, session, effect)
-            elif type(effect) is Note and effect.level == "error":
-                yield Said(state.prefix, None, effect.text, Tone.VIOLATION)
-            elif type(effect) is Ask:
-                yield Said(state.prefix, None, f"asks its player: {effect.question}", Tone.CLOCK)
-            elif type(effect) is Ended:
-                failed = effect.failed is not None
-                text = f"failed: {effect.failed}" if failed else "the end"
-                detail = "" if failed else str(plain(effect.value))
-                yield Said(state.prefix, None, text, Tone.VIOLATION if failed else Tone.END, detail)
-
-    def _violated(self, state: _SessionState, session: int, found: Violation) -> Said:
-        detail = _shown(found.came)
-        if found.peer is None:
-            return Said(state.prefix, None, f"{found.kind}: {found.why or found.rule}", Tone.VIOLATION, detail)
-        if found.peer in state.shadows and found.size:
-            state.shadows[found.peer].spoiled()
-        reason = found.why or (f"refused by {found.rule}" if found.rule else "")
-        text = f"{found.kind}: {reason}" if reason else found.kind
-        return Said(self._peer(state, session, found.peer), None, text, Tone.VIOLATION, detail)
+                elif type(effect) is Violation and effect.peer in state.shadows and effect.size:
+                    state.shadows[effect.peer].spoiled()
+                line = line_of(effect, state.prefix, lambda peer: self._peer(state, session, peer))
+                if line is not None:
+                    yield line
 
     # -- names -------------------------------------------------------------------------------------------------------
 
@@ -292,8 +245,3 @@ class StepMaker:
             name = seat.peer.fields.get("name")
             if isinstance(name, str):
                 state.names[seat.number] = name
-
-
-def _shown(data: bytes) -> str:
-    text = data.decode("utf-8", "backslashreplace").strip()
-    return text if len(text) <= RAW_CHARACTERS_MAX else f"{text[:RAW_CHARACTERS_MAX]}… ({len(data)} bytes)"

@@ -111,6 +111,15 @@ const Studio = (() => {
       }
     }
 
+    // Scrolls to what is lit, if nothing of it is seen.
+    reveal() {
+      const box = this.place.parentElement;
+      const seen = box.getBoundingClientRect();
+      const lit = [...this.place.querySelectorAll(".gone, .here")].map((one) => one.getBoundingClientRect()).filter((one) => one.width);
+      if (!lit.length || lit.some((one) => one.top >= seen.top && one.bottom <= seen.bottom)) return;
+      box.scrollTop += lit[0].top - seen.top - Math.max(20, (seen.height - lit[0].height) / 2);
+    }
+
     stand(id, those, unsure, numbers) {
       const mark = this.marks.get(id);
       const box = mark && this.frame(mark, those.every((party) => unsure.includes(party)));

@@ -105,6 +105,7 @@
   }
 
   const pictures = new Studio.Pictures($("pictures"));
+  const trial = new Trial(pictures, look);
   const versions = new Map(); // id of a picture -> the version that is shown
 
   async function draws(wanted, of) {
@@ -124,6 +125,7 @@
         told(`${picture.role}, ${picture.machine} is not drawn: ${(await answer.text()).trim()}`);
       }
     }
+    trial.light();
     for (const { id } of wanted) if (pictures.figures.has(id)) pictures.place.append(pictures.figures.get(id)); // in the spec's order
     $("pictures").classList.remove("stale");
     document.body.dataset.drawn = of;
@@ -143,9 +145,13 @@
       $("pictures").classList.add("stale"); // until they are drawn: a text that cannot be read has none
       list();
       told();
+      trial.stop(problems.length > 0);
       document.body.dataset.checked = seq;
     } else if (news.pictures) {
       draws(news.pictures, news.seq);
+    } else if (news.trial) {
+      trial.came(news.trial);
+      document.body.dataset.tried = seq;
     } else if (news.fault) {
       told(news.fault);
     }
@@ -155,7 +161,8 @@
 
   let resting = 0;
   function look() {
-    send({ seq: ++seq, text: area.value.toWellFormed?.() ?? area.value });
+    clearTimeout(resting);
+    send({ seq: ++seq, text: area.value.toWellFormed?.() ?? area.value, lines: trial.wanted });
   }
   area.addEventListener("input", () => {
     draw();

@@ -62,6 +62,7 @@
       numbers,
       all: $("every").checked,
     });
+    pictures.reveal();
   }
 
   async function rest(step) {

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from machines.engine.routing import stands
 from runtime.cli import main
 from runtime.journal_reading import read_journal
 from runtime.replay import again, program_of
 from runtime.studio.boards import Boards
-from runtime.studio.shadows import shadowed_role, stands
-from runtime.studio.steps import RecordedRun, Tone, run_of
+from runtime.studio.said import Tone
+from runtime.studio.shadows import shadowed_role
+from runtime.studio.steps import RecordedRun, run_of
 
 GAMES = ["sticks", "tsuro", "santorini-official", "santorini-prompts", "santorini-rulecheck", "trains"]
 

@@ -1,0 +1,86 @@
+"""What is said in a step, a line each of the sequence diagram: from a party to another, or to none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from machines.effects import Ask, Drop, Effect, Ended, Note, Violation
+from machines.values import plain
+
+RAW_CHARACTERS_MAX = 2000  # of a message as it was on the wire, in a step's details
+Taken = tuple[str, str, str, str]  # call path, state, event, destination
+_CLOCKS = (".timeout", ".after", ".every")
+
+
+class Tone(IntEnum):
+    """What a line of the sequence diagram is."""
+
+    MESSAGE = 0
+    CLOSED = 1
+    VIOLATION = 2
+    END = 3
+    CLOCK = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A line of the sequence diagram: from a party to another, or to none; ``detail`` is what a reader may open."""
+
+    source: str
+    target: str | None
+    text: str
+    tone: Tone
+    detail: str = ""
+    fields: Any = None
+
+
+def line_of(effect: Effect, party: str, peer_of: Callable[[int], str]) -> Said | None:
+    """Return the line of what a party does besides sending and hearing messages; None for what has no line."""
+    match effect:
+        case Drop(peer, why):
+            return Said(party, peer_of(peer), f"closes: {why}", Tone.CLOSED)
+        case Violation():
+            return _violated(effect, party, peer_of)
+        case Note("error", text):
+            return Said(party, None, text, Tone.VIOLATION)
+        case Ask():
+            return Said(party, None, f"asks its player: {effect.question}", Tone.CLOCK)
+        case Ended():
+            failed = effect.failed is not None
+            text = f"failed: {effect.failed}" if failed else "the end"
+            detail = "" if failed else str(plain(effect.value))
+            return Said(party, None, text, Tone.VIOLATION if failed else Tone.END, detail)
+        case _:
+            return None
+
+
+def _violated(found: Violation, party: str, peer_of: Callable[[int], str]) -> Said:
+    detail = shown_bytes(found.came)
+    if found.peer is None:
+        return Said(party, None, f"{found.kind}: {found.why or found.rule}", Tone.VIOLATION, detail)
+    reason = found.why or (f"refused by {found.rule}" if found.rule else "")
+    text = f"{found.kind}: {reason}" if reason else found.kind
+    return Said(peer_of(found.peer), None, text, Tone.VIOLATION, detail)
+
+
+def rung(party: str, took: Sequence[Taken]) -> Iterator[Said]:
+    """Yield a line for each clock of a party that has rung, where that was all that came."""
+    for path, at, event, _ in took:
+        clock = event.removeprefix("always:")
+        if clock.startswith(_CLOCKS):
+            yield Said(party, None, f"{clock.lstrip('.')} in {path}.{at}", Tone.CLOCK)
+
+
+def place_text(taken: Taken) -> str:
+    """Return a transition for people: ``main.asked: on INIT_PLACE, then playing``."""
+    path, at, event, to = taken
+    return f"{path}.{at}: on {event.lstrip('.')}, then {to.lstrip('.')}"
+
+
+def shown_bytes(data: bytes) -> str:
+    """Return a message as it was on the wire, as text that is not too long."""
+    text = data.decode("utf-8", "backslashreplace").strip()
+    return text if len(text) <= RAW_CHARACTERS_MAX else f"{text[:RAW_CHARACTERS_MAX]}… ({len(data)} bytes)"
