@@ -382,12 +382,16 @@ async def _start(command: str, words: list[str], environment: dict[str, str], fo
 
 
 async def _write(process: Process, lines: MemoryObjectReceiveStream[bytes], program: SubprocessPlayer) -> None:
-    """Write the lines to the program's input as fast as it reads; close it after the last."""
+    """Write the lines to the program's input as fast as it reads, all that wait in one; close it after the last."""
     assert process.stdin is not None, "the program was started without pipes"
     with lines:
         try:
             async for line in lines:
-                await process.stdin.send(line)
+                waiting = [line]
+                with suppress(anyio.WouldBlock, anyio.EndOfStream):
+                    while True:
+                        waiting.append(lines.receive_nowait())
+                await process.stdin.send(b"".join(waiting))
             await process.stdin.aclose()
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
             program.reads = False  # It has ended, or closed its input: a program that needs no news may.

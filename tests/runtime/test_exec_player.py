@@ -347,3 +347,24 @@ async def test_no_shell_reads_the_command(tmp_path: Path) -> None:
         assert await ask(program) == [";", "touch", str(target), "$HOME"]
 
     assert not target.exists()
+
+
+async def test_what_waits_for_a_program_is_written_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces: list[bytes] = []
+    async with open_program(command(ECHO), "Ann") as program:
+        while not await program.has_started():
+            await anyio.lowlevel.checkpoint()
+        stdin = program._process.stdin
+        assert stdin is not None
+        write = stdin.send
+
+        async def counted(piece: bytes) -> None:
+            pieces.append(piece)
+            await write(piece)
+
+        monkeypatch.setattr(stdin, "send", counted)
+        program.heard("one", {})
+        program.heard("two", {})
+        await ask(program)
+
+    assert [piece.count(b"\n") for piece in pieces] == [2, 1]  # before it asks, it looks at what was said unasked
