@@ -10,6 +10,9 @@ from itertools import accumulate
 from typing import Final
 
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
+_CLOSERS: Final = {b"["[0]: b"]"[0], b"{"[0]: b"}"[0]}
+_BRACKETS: Final = frozenset(b"[]{}")
+_QUOTE: Final = b'"'[0]
 _STEPS: Final = bytes(1 if byte in b"[{" else 255 if byte in b"]}" else 0 for byte in range(256))
 
 
@@ -37,10 +40,55 @@ def without_escapes(piece: bytes) -> bytes:
     return piece.removesuffix(b"\\")
 
 
-def depths(piece: bytes, depth: int, in_text: bool) -> tuple[list[int], bool]:
-    """Return the depth before a piece of JSON without escapes and behind each byte, and if a text goes on behind it."""
+def brackets_of(piece: bytes, in_text: bool) -> tuple[bytes, bool]:
+    """Return the brackets of a piece of JSON without escapes, and if a text goes on behind it."""
     between = piece.split(b'"')
-    for index in range(0 if in_text else 1, len(between), 2):
-        between[index] = bytes(len(between[index]))
-    steps = array("b", b'"'.join(between).translate(_STEPS))
-    return list(accumulate(steps, initial=depth)), in_text == (len(between) % 2 == 1)
+    outside = b"".join(between[1 if in_text else 0 :: 2])
+    return outside.translate(None, _NO_BRACKETS), in_text == (len(between) % 2 == 1)
+
+
+def depths(brackets: bytes, depth: int) -> list[int]:
+    """Return the depth before brackets and behind each."""
+    return list(accumulate(array("b", brackets.translate(_STEPS)), initial=depth))
+
+
+def still_wanted(brackets: bytes, wanted: bytes, depth: int) -> bytes | None:
+    """Follow brackets that leave something open; ``wanted`` are those that close what is open, outermost first.
+
+    Return what is wanted behind them, ``depth`` of them. None if one closes what another opened.
+    """
+    kinds = bytes(set(brackets + wanted))
+    if len(kinds) < 3 and (b"[" in kinds or b"]" in kinds) is not (b"{" in kinds or b"}" in kinds):
+        return (wanted[:1] or (b"]" if b"[" in kinds else b"}")) * depth  # of one kind, nothing can be mixed up
+    while True:  # what is closed at once is the most of all, mostly
+        left = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        brackets, before = left, brackets
+        if not left or 4 * len(left) > 3 * len(before):
+            break
+    still = bytearray(wanted)
+    push, pop, closer = still.append, still.pop, _CLOSERS.get
+    for bracket in brackets:
+        closes = closer(bracket)
+        if closes is not None:
+            push(closes)
+        elif pop() != bracket:
+            return None
+    return bytes(still)
+
+
+def first_end(piece: bytes, in_text: bool, wanted: bytes) -> tuple[int, int] | None:
+    """Return how many bytes, and brackets, of a piece end with the first that closes all, or what another opened."""
+    still = list(wanted)
+    count = 0
+    for at, byte in enumerate(piece):
+        if byte == _QUOTE:
+            in_text = not in_text
+        elif in_text or byte not in _BRACKETS:
+            continue
+        else:
+            count += 1
+            if byte in _CLOSERS:
+                still.append(_CLOSERS[byte])
+            elif still.pop() != byte or not still:
+                return at + 1, count
+    return None

@@ -22,7 +22,7 @@ from typing import Final, Protocol
 import msgspec
 
 from machines.model import Wire
-from machines.wire.depth import depths, is_deeper, without_escapes
+from machines.wire.depth import brackets_of, depths, first_end, is_deeper, still_wanted, without_escapes
 
 BLANKS: Final = b" \t\r\n"
 BLANK_LINES: Final = re.compile(rb"(?:\r?\n)+")
@@ -115,11 +115,12 @@ class JsonFramer:
     """Finds the ends of JSON values by their brackets and quotes.
 
     Arrays, objects, texts and ``true false null`` end by themselves: ``truetrue`` is two values. ``12`` may go on as
-    ``123``, so a number ends where something else begins, at a blank, or at the end of the stream. Brackets are only
-    counted: ``[}`` is a frame, which the codec then refuses. An array in an array has depth 2.
+    ``123``, so a number ends where something else begins, at a blank, or at the end of the stream. A bracket that
+    closes what another opened ends the value, too: ``{"a": [1, }`` is a frame, which the codec then refuses, and not
+    half of one. An array in an array has depth 2.
     """
 
-    __slots__ = ("_buffer", "_bytes_max", "_chunk", "_depth", "_depth_max", "_error", "_in_text", "_position")
+    __slots__ = ("_buffer", "_bytes_max", "_chunk", "_depth_max", "_error", "_in_text", "_position", "_wanted")
 
     def __init__(self, bytes_max: int, depth_max: int) -> None:
         self._bytes_max = bytes_max
@@ -127,7 +128,7 @@ class JsonFramer:
         self._chunk = b""  # One chunk as it came, while the buffer is empty: nearly always a whole message.
         self._buffer = _NEVER_USED
         self._position = 0  # In the buffer; 0 where a value is still to begin. Never behind a backslash that escapes.
-        self._depth = 0
+        self._wanted = b""  # the brackets that close what is open, outermost first
         self._in_text = False
         self._error: FrameError | None = None
 
@@ -184,7 +185,7 @@ class JsonFramer:
     def finish(self) -> bytes | None:
         """Return what only the end of the stream ends; see `Framer.finish`."""
         # A number is the only value that is outside brackets and quotes and has begun.
-        if self._position and not self._depth and not self._in_text and self._buffer[0] in _NUMBER_STARTS:
+        if self._position and not self._wanted and not self._in_text and self._buffer[0] in _NUMBER_STARTS:
             return self._take(len(self._buffer))
         return None
 
@@ -272,16 +273,22 @@ class JsonFramer:
 
     def _block_end(self, piece: bytes) -> int | None:
         """Return where the value ends in the next piece of it, or None, and then keep what the piece says."""
-        if not self._depth and self._in_text:  # the value is a text
+        if not self._wanted and self._in_text:  # the value is a text
             quote = piece.find(b'"')
             return None if quote < 0 else self._position + quote + 1
-        behind, in_text = depths(piece, self._depth, self._in_text)
-        end = behind.index(0, 1) if 0 in behind[1:] else None
-        if max(behind[:end]) > self._depth_max:
+        brackets, in_text = brackets_of(piece, self._in_text)
+        behind = depths(brackets, len(self._wanted))
+        end = wanted = None
+        if 0 not in behind[1:]:
+            wanted = still_wanted(brackets, self._wanted, behind[-1])
+        if wanted is None and (found := first_end(piece, self._in_text, self._wanted)) is not None:
+            end, count = found
+            behind = behind[: count + 1]
+        if max(behind) > self._depth_max:
             raise FrameError(f"a message is nested deeper than {self._depth_max}")
         if end is not None:
             return self._position + end
-        self._depth = behind[-1]
+        self._wanted = wanted or b""
         self._in_text = in_text
         return None
 
@@ -289,7 +296,7 @@ class JsonFramer:
         payload = bytes(self._buffer[:end])
         del self._buffer[:end]
         self._position = 0
-        self._depth = 0
+        self._wanted = b""
         self._in_text = False
         return payload
 

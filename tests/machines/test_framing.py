@@ -67,6 +67,8 @@ def frames(framer: Framer, chunks: list[bytes], eager: bool = True) -> tuple[lis
         (b'["a\\\\","]"]', [b'["a\\\\","]"]']),
         (b"[1,\n 2]\n[3]", [b"[1,\n 2]", b"[3]"]),
         (b"[}", [b"[}"]),  # a frame; the codec refuses it
+        (b'{"a": [1, }\n[2]', [b'{"a": [1, }', b"[2]"]),  # and not half of one that goes on for ever
+        (b'[[{"}": 1] 2 3', [b'[[{"}": 1]', b"2", b"3"]),
         (b"[1,,nonsense]", [b"[1,,nonsense]"]),
         (b"1-2 ", [b"1-2"]),
         (b" \n ", []),
