@@ -289,6 +289,8 @@ def _is_role(reading: ParseContext, node: ScalarNode, roles: MapNode | None) -> 
     if is_empty(node):
         return False
     if roles is not None and node.text not in reading.machines:
-        reading.unknown(inside(node), "A107", "role", node.text, reading.machines)
+        hint = reading.problems.near("A107", node.text, tuple(reading.machines))
+        hint = hint or f"write its machines under 'roles', or foreign: [{node.text}] if only programs of others play it"
+        reading.unknown(inside(node), "A107", "role", node.text, reading.machines, hint)
         return False
     return True

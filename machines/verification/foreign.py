@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+from machines.analysis.traversal import all_steps
 from machines.model import (
     Branch,
     Call,
@@ -34,6 +35,7 @@ from machines.model import (
     Step,
     Timer,
 )
+from machines.parser.context import joined
 from machines.problems import Place
 from machines.verification.abstract.process import NOT_STARTED, Successor
 from machines.verification.abstract.state import NONSENSE, REASON, Observation, Outcome, Sent
@@ -55,7 +57,19 @@ def with_anything(spec: Spec) -> Spec:
 
 
 def unexplored(spec: Spec) -> Iterator[str]:
-    """Yield what of the roles that others play is not looked at."""
+    """Yield what of the roles that others play is not looked at, and which of ours only stands in for such a one."""
+    for role in spec.roles.values():
+        its = [message.name for message in spec.messages.values() if role.name in message.senders]
+        sent = {
+            call.path
+            for machine in role.machines.values()
+            for step in all_steps(machine)
+            if isinstance(step, Send)
+            for call in step.messages
+        }
+        if its and sent.isdisjoint(its):
+            text = f"{role.name} is a stub: it sends no {joined(its, 'or')}, so what comes of that is not known"
+            yield f"{text} (if programs of others play it, say so instead: foreign: [{role.name}])"
     for name in spec.foreign:
         if len(spec.peers_of(name)) > 1:
             yield f"{name} is foreign, and connected to {' and '.join(spec.peers_of(name))}: only to one is explored"

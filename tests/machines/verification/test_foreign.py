@@ -170,3 +170,14 @@ def test_saying_a_message_only_where_it_is_read_misses_nothing_that_messages_sen
     (states, branches), (of_queues, taken_of_queues) = seen
     assert states == of_queues
     assert branches >= taken_of_queues
+
+
+def test_a_stub_in_its_place_is_told_and_nothing_is_proved_with_it() -> None:
+    stub = DOOR.replace("foreign: [visitor]\n", "") + "  visitor: {main: {over: {return: null}}}\n"
+
+    verdict = verify(load_text(stub))
+
+    assert verdict.state == UNDETERMINED
+    (text,) = verdict.beyond
+    assert text.startswith("visitor is a stub: it sends no KNOCK, NAME or BYE, so what comes of that is not known")
+    assert text.endswith("foreign: [visitor])")
