@@ -36,7 +36,7 @@ class Budget:
     clock: Callable[[], float] | None = None
     memory: Callable[[], int] | None = None
     tell: Callable[[str], None] | None = None
-    at: Callable[[], str] = field(default=lambda: "", init=False)
+    at: Callable[[], str] = field(default_factory=lambda: str, init=False)
     _began: float = field(default=0.0, init=False)
     _bytes: int = field(default=0, init=False)
     _tell_next: float = field(default=TELL_AFTER, init=False)
