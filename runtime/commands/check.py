@@ -20,9 +20,10 @@ from machines.verification.verdict import Verdict
 from runtime.commands.exit_codes import OK, PROBLEMS, UNDETERMINED, CommandError
 from runtime.commands.fixing import fix
 from runtime.commands.games import GameOptions, Plan
-from runtime.commands.options import Json, SpecName, SpecOptions, are_modules, is_spec, settings_of
+from runtime.commands.options import Json, SpecName, SpecOptions, are_modules, is_spec, pages_are_there, settings_of
 from runtime.commands.output import note, put, results
 from runtime.commands.reports import Format, Report, ReportedProblem, as_json, as_junit, as_sarif, text_lines
+from runtime.commands.trace_pages import show_traces
 from runtime.commands.verification import Bounds, explored, shown_runs
 from runtime.commands.watch import WatchOptions, watch
 from runtime.terminal_text import escape_control_characters
@@ -52,6 +53,9 @@ class ReportOptions:
             negative=(),
             help="Write into the spec first what is known to have been meant: quotes, signs, units of time.",
         ),
+    ] = False
+    studio: Annotated[
+        bool, Parameter(negative=(), help="Then show the runs to what was found in a browser, step by step.")
     ] = False
     json: Json = False
     format_: Annotated[
@@ -92,6 +96,7 @@ def check(
     With --games, where nothing is found, the roles then play whole games in memory, with the rules and the players of
     the spec: all good, and one of them lying, silent, gone and so on, a game each. --record keeps how they went, and
     --baseline tells each game that goes another way since.
+    With --studio, the runs to what is found are then shown in a browser, step by step, until Ctrl-C.
     With --fix, what is known to have been meant (a line 'mended:' shows it) is first written into the files given.
     With --set, another value of a setting is looked at than the spec has; --why says what the verdict rests on.
     Exit code 0 if nothing is found, 2 if something is, 3 if a bound was met before all was looked at, or if what is
@@ -109,6 +114,8 @@ def check(
     if watching.watch:
         watch(specs, checked, draw=watching.folder(report.output), rules=given.rules, json=report.form == "json")
     reports = _reported(specs, checked, report)
+    if report.studio:
+        show_traces(reports, partial(load, settings=settings_of(given.settings), rules=given.rules))
     states = {one.state for one in reports}
     if kept := plan.write(all_right="wrong" not in states):
         note(kept)
@@ -127,6 +134,10 @@ def _check_together(report: ReportOptions, watching: WatchOptions, games: GameOp
         raise CommandError(f"--watch tells text or JSON, not {report.form}")
     if watching.watch and games.record is not None:
         raise CommandError("--record is for a check that is not watched")
+    if report.studio:
+        if watching.watch:
+            raise CommandError("--studio shows what one check found, and --watch makes many")
+        pages_are_there("--charts draws the runs as text")
     if watching.draw and not watching.watch:
         raise CommandError("--draw is for --watch: otherwise it is accord draw")
 

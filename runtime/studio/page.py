@@ -19,6 +19,8 @@ import msgspec
 from diagrams.documents.html import inline
 from diagrams.rendering.render import render
 from diagrams.states.dot import write_spec
+from diagrams.states.marks import Marks
+from machines.model import Spec
 from machines.values import plain
 from runtime.journal import JournalError
 from runtime.replay import ReplayError
@@ -40,6 +42,11 @@ def text_of(name: str) -> str:
 def party_facts(parties: Sequence[Party]) -> list[dict[str, Any]]:
     """Return who takes part, for a page."""
     return [{"id": one.id, "role": one.role, "name": one.name, "root": one.root} for one in parties]
+
+
+def picture_facts(marks: Marks) -> list[dict[str, Any]]:
+    """Return which pictures there are, for a page."""
+    return [{"id": name, "role": role, "machine": machine} for (role, machine), name in marks.pictures.items()]
 
 
 TONES: Final = {tone.name.lower(): int(tone) for tone in Tone}
@@ -108,9 +115,7 @@ class RunFacts:
             "role": head.role,
             "seed": head.seed,
             "started": head.started,
-            "pictures": [
-                {"id": name, "role": role, "machine": machine} for (role, machine), name in marks.pictures.items()
-            ],
+            "pictures": picture_facts(marks),
             "tones": TONES,
         }
 
@@ -152,12 +157,17 @@ def details(step: Step) -> list[dict[str, Any]]:
 
 
 def pictures(run: RecordedRun) -> dict[str, str]:
+    """Return `pictures_of` the run's spec. Raises PictureError."""
+    return pictures_of(run.program.spec)
+
+
+def pictures_of(spec: Spec) -> dict[str, str]:
     """Return the SVG of every state diagram by its id, made to stand in a page.
 
     Raises:
         PictureError: Graphviz is missing, or a picture is too much for it.
     """
-    dots = write_spec(run.program.spec)
+    dots = write_spec(spec)
     names = frozenset(dots)
     return {name: inline(render(dot, "svg"), name, names) for name, dot in dots.items()}
 

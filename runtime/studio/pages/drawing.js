@@ -152,6 +152,7 @@ const Studio = (() => {
       this.at = 0;
       this.filter = "";
       this.high = 600;
+      this.timed = true;
       this.drawn = new Map();
       new ResizeObserver((entries) => {
         this.high = entries[0].contentRect.height;
@@ -231,9 +232,9 @@ const Studio = (() => {
       row.id = `row${index}`;
       row.setAttribute("role", "option");
       row.setAttribute("aria-posinset", index + 1);
-      const seconds = this.rows[step][SECONDS].toFixed(2);
+      const seconds = this.timed ? this.rows[step][SECONDS].toFixed(2) : String(step + 1);
       const who = to ? `${this.nameOf.get(from)} to ${this.nameOf.get(to)}` : this.nameOf.get(from);
-      row.setAttribute("aria-label", `${seconds} seconds: ${text}, ${who}`);
+      row.setAttribute("aria-label", `${seconds}${this.timed ? " seconds" : ""}: ${text}, ${who}`);
       const chart = element("svg", { "aria-hidden": "true" });
       for (const id of this.lives) {
         const x = `${this.place(id)}%`;

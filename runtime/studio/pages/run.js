@@ -5,13 +5,29 @@
   const { SECONDS, KIND, STAND, ARROWS, UNSURE, BOARD, SAID, byId: $, html, fetched } = Studio;
   const REST = 30; // milliseconds on a step before its board and details are fetched
   const embedded = $("embedded") ? JSON.parse($("embedded").textContent) : null;
-  const facts = embedded ? embedded.facts : await (await fetched("/run.json")).json();
+  const facts = embedded ? embedded.facts : await (await fetched(`/run.json${location.search}`)).json();
   const { rows, table, tones } = facts; // rows and table grow while the run goes on
   let { parties } = facts;
 
-  document.title = `${facts.protocol}: a run`;
+  document.title = facts.findings ? `${facts.protocol}: what was found` : `${facts.protocol}: a run`;
   $("title").textContent = facts.protocol;
+  if (facts.findings) {
+    facts.findings.forEach((title, number) => {
+      const option = html("option", title);
+      option.value = number;
+      option.selected = number === facts.finding;
+      $("which").append(option);
+    });
+    $("which").addEventListener("change", () => {
+      location.href = `/?trace=${$("which").value}`;
+    });
+    $("found").hidden = false;
+  }
   function about(state) {
+    if (facts.findings) {
+      $("about").textContent = [`${rows.length} steps to it`, facts.hint].filter(Boolean).join("; ");
+      return;
+    }
     $("about").textContent = `${facts.role}, seed ${facts.seed}, ${rows.length} steps${state ? `; ${state}` : ""}`;
   }
 
@@ -19,11 +35,12 @@
 
   const pictures = new Studio.Pictures($("pictures"));
   for (const picture of facts.pictures) {
-    const text = embedded ? embedded.pictures[picture.id] : await (await fetched(`/picture/${picture.id}.svg`)).text();
+    const text = embedded ? embedded.pictures[picture.id] : await (await fetched(`/picture/${picture.id}.svg${location.search}`)).text();
     pictures.add(picture, text);
   }
 
   const talk = new Studio.Talk({ heads: $("heads"), list: $("list"), tall: $("tall") }, rows, tones, (step) => go(step, false));
+  talk.timed = !facts.findings; // a trace knows no time
   let at = 0;
   const violations = [];
 
@@ -76,7 +93,7 @@
     } else {
       $("board").hidden = true;
     }
-    const told = embedded ? embedded.details[step] : await (await fetched(`/step/${step}`)).json();
+    const told = embedded ? embedded.details[step] : await (await fetched(`/step/${step}${location.search}`)).json();
     if (step !== at) return;
     $("detail").replaceChildren();
     for (const one of told) {
@@ -110,7 +127,7 @@
   }
 
   function told() {
-    $("where").textContent = `step ${at + 1} of ${rows.length}, ${rows[at][SECONDS].toFixed(2)} s`;
+    $("where").textContent = `step ${at + 1} of ${rows.length}${talk.timed ? `, ${rows[at][SECONDS].toFixed(2)} s` : ""}`;
     const more = Math.max(0, rows.length - 1 - at);
     $("more").hidden = !live || !more;
     $("more").textContent = `${more} new`;
