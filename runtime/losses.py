@@ -104,6 +104,11 @@ def _parts(found: Violation, shown_max: int) -> Iterator[str]:
         yield f"refused by `{found.rule}`"
     if found.size:
         yield f"it sent {evidence(found.came, found.size, shown_max)}"
+    yield from circumstances(found)
+
+
+def circumstances(found: Violation) -> Iterator[str]:
+    """Yield what was asked, in which state and line, and after how long."""
     if found.asked:
         yield f"asked {found.asked}" + (f" for {' or '.join(found.awaited)}" if found.awaited else "")
     elif found.awaited:

@@ -9,6 +9,7 @@ from typing import Any
 
 from machines.effects import Ask, Drop, Effect, Ended, Note, Violation
 from machines.values import plain
+from runtime.losses import circumstances
 
 RAW_CHARACTERS_MAX = 2000  # of a message as it was on the wire, in a step's details
 Taken = tuple[str, str, str, str]  # call path, state, event, destination
@@ -58,7 +59,8 @@ def line_of(effect: Effect, party: str, peer_of: Callable[[int], str]) -> Said |
 
 
 def _violated(found: Violation, party: str, peer_of: Callable[[int], str]) -> Said:
-    detail = shown_bytes(found.came)
+    refused = [f"refused by {found.rule}"] if found.rule else []
+    detail = "\n".join(filter(None, (shown_bytes(found.came), *refused, *circumstances(found))))
     if found.peer is None:
         return Said(party, None, f"{found.kind}: {found.why or found.rule}", Tone.VIOLATION, detail)
     reason = found.why or (f"refused by {found.rule}" if found.rule else "")

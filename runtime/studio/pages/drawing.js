@@ -249,8 +249,10 @@ const Studio = (() => {
         tip.append(element("path", { class: "tip", d: end > start ? "M0 0l-7-3.5v7z" : "M0 0l7-3.5v7z" }));
         chart.append(tip);
       }
-      const middle = Math.min(85, Math.max(22, (start + end) / 2));
-      chart.append(element("text", { x: `${middle}%`, y: to ? 15 : 18 }, text.length > 44 ? `${text.slice(0, 43)}…` : text));
+      const aside = !to && (start < 35 ? "first" : start > 65 ? "last" : ""); // a long text about an outer one stays in the chart
+      const middle = aside ? start : Math.min(85, Math.max(22, (start + end) / 2));
+      const shown = text.length > 44 ? `${text.slice(0, 43)}…` : text;
+      chart.append(element("text", { class: aside || "", x: `${middle}%`, y: to ? 15 : 18, dx: aside === "first" ? 4 : aside ? -4 : 0 }, shown));
       row.append(chart);
       return row;
     }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from queue import Queue
@@ -245,3 +247,23 @@ def test_a_page_follows_a_run_that_goes_on_until_one_steps_back(
     page.wait_for_selector("#board[src^='/board/']")
     assert said == []
     page.close()
+
+
+@pytest.mark.xdist_group("browser")
+@pytest.mark.parametrize("at", [0, 2])
+def test_why_an_outer_player_lost_is_read_whole(at: int, browser: Any, tmp_path: Path) -> None:
+    journal, path = tmp_path / "run.jsonl", tmp_path / "run.html"
+    kinds = [word for seat in range(3) for word in ("--player", "malformed" if seat == at else "random")]
+    play = [sys.executable, "-m", "runtime", "play", "tsuro", *kinds, "--seed", "2", "-q", "--journal", str(journal)]
+    subprocess.run(play, check=True, capture_output=True)  # here the browser has the loop
+    run = run_of(journal)
+    path.write_text(saved(run, pictures(run)), encoding="utf-8")
+    page = browser.new_page(viewport={"width": 420, "height": 800})
+
+    page.goto(path.as_uri())
+    page.wait_for_selector("body[data-ready]")
+    page.locator("#violation").click()
+    row = page.locator(".row.violation").first
+    chart, time, text = (row.locator(which).bounding_box() for which in ("svg", ".time", "text:not(.time)"))
+    assert text["x"] >= time["x"] + time["width"]
+    assert text["x"] + text["width"] <= chart["x"] + chart["width"]

@@ -71,6 +71,14 @@ def test_what_a_player_did_wrong_is_a_violation_and_its_shadow_is_unsure(tmp_pat
     assert not any({"s0p1", "s0p2"} & step.unsure for step in run.steps)
 
 
+def test_a_violation_says_what_was_asked_in_which_state_and_line(tmp_path: Path) -> None:
+    run = run_of(played("tsuro", tmp_path, "--players", "3", "--player", "malformed"))
+
+    told = [said.detail for step in run.steps for said in step.said if said.tone is Tone.VIOLATION and said.detail]
+    assert "asked INIT_REQ for INIT_PLACE\nmain.initial_placement[0] in asked (tsuro.yaml:" in told[0]
+    assert told[0].endswith(" of 10 s")
+
+
 def boards_of(run: RecordedRun) -> Boards:
     boards = Boards(run.program.spec)
     boards.show(run.steps, run.parties)
