@@ -28,7 +28,7 @@ from machines.parser.context import shown
 from machines.parser.inheritance import alone, extend
 from machines.parser.reader import read
 from machines.parser.settings import apply_settings
-from machines.parser.shared_roles import with_shared_machines
+from machines.parser.short_forms import in_full
 from machines.parser.yaml_nodes import BYTES_MAX, ListNode, MapNode, Node, ScalarNode, parse_yaml
 from machines.problems import Place, Problems, SpecError, near
 
@@ -224,7 +224,7 @@ class _Stack:
         node = parse_yaml(text, file, self.problems) if text is not None else None
         if node is None:
             return False
-        node = with_shared_machines(node)
+        node = in_full(node, self.problems)
         if path is not None:
             self._known.add(path.resolve())
             self._open.add(path.resolve())

@@ -32,6 +32,7 @@ from machines.model import (
     Stay,
     Step,
 )
+from machines.parser.at_hand import has_one_peer
 
 # -- ways through a choice -------------------------------------------------------------------------------------------
 
@@ -169,13 +170,6 @@ def is_per_connection(role: Role) -> bool:
     return main is not None and bool(main.parameters)
 
 
-def has_one_peer(spec: Spec, role: Role) -> bool:
-    """Whether a role has exactly one peer, so that ``await`` and receivers may be left out."""
-    connects = spec.connects.get(role.name, ())
-    called = any(role.name in targets for targets in spec.connects.values())
-    return (len(connects) == 1 and not called) or (is_per_connection(role) and not connects)
-
-
 class CallGraph:
     """The machines of a role as a graph of calls. Calls of unknown machines are left out; the reader tells them.
 
@@ -188,7 +182,7 @@ class CallGraph:
         self.spec = spec
         self.role = role
         self.machines: Mapping[str, Machine] = role.machines
-        self.one_peer = has_one_peer(spec, role)
+        self.one_peer = has_one_peer(spec.connects, role)
         self.sites: dict[str, tuple[CallSite, ...]] = {
             machine.name: tuple(site for site in call_sites(machine) if site.callee in role.machines)
             for machine in role.machines.values()

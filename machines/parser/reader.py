@@ -81,7 +81,7 @@ def read(node: Node, file: str, problems: Problems) -> Spec:
     sound = check_shapes(reading, types, messages)
     illustrated(reading, top.get("examples"), types, messages, sound)
     documented(reading, top.get("docs"), settings, types, messages)
-    read_roles: dict[str, Role] = {key.text: read_role(reading, key, body) for key, body in role_nodes}
+    read_roles: dict[str, Role] = {key.text: read_role(reading, key, body, connects) for key, body in role_nodes}
     _check_main(reading, read_roles, connects)
     wire = _wire(reading, top.get("wire"), messages)
     return Spec(

@@ -9,6 +9,7 @@ server:                     a role
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast, get_args
 
@@ -31,6 +32,7 @@ from machines.model import (
     State,
     Timer,
 )
+from machines.parser.at_hand import with_peers_at_hand
 from machines.parser.branches import (
     STAYING,
     STEPS,
@@ -55,9 +57,8 @@ WAITS = ("await", "within", *EVENTS)
 CALLS = ("run", "accept", "ask")
 ALWAYS_KEYS = WAITS
 STATE_KEYS = (
-    *("doc", "early", "each", "if", "until", "parallel", "do", *STEPS, *CALLS, "as", "fold", "seats", "linger"),
-    "seated",
-    *(*WAITS, "then", "outcome", "return"),
+    *("doc", "early", "each", "if", "until", "parallel", "do", *STEPS, *CALLS, "say", "pause", "as", "fold"),
+    *("seats", "linger", "seated", *WAITS, "then", "outcome", "return"),
 )
 _SIGNATURE = re.compile(r"([^()]*)(?:\(([^()]*)\))?")
 
@@ -122,8 +123,8 @@ def _signature(reading: ParseContext, key: ScalarNode) -> tuple[str, tuple[str, 
     return name, tuple(parameters) if whole else None
 
 
-def read_role(reading: ParseContext, key: ScalarNode, node: MapNode) -> Role:
-    """Return a role with all its machines."""
+def read_role(reading: ParseContext, key: ScalarNode, node: MapNode, connects: Mapping[str, tuple[str, ...]]) -> Role:
+    """Return a role with all its machines; what they say and await has somebody, where one is at hand."""
     role = key.text
     outlines = reading.machines[role]
     machines: dict[str, Machine] = {}
@@ -138,7 +139,8 @@ def read_role(reading: ParseContext, key: ScalarNode, node: MapNode) -> Role:
     elif len(machines["main"].parameters) > 1:
         text = "main takes at most one value: the connection it is run for"
         reading.fault(machines["main"].place, "A134", text, "like main(client)")
-    return Role(role, machines, read_early(reading, node.get("early")), key.place, read_doc(reading, node.get("doc")))
+    early, doc = read_early(reading, node.get("early")), read_doc(reading, node.get("doc"))
+    return with_peers_at_hand(Role(role, machines, early, key.place, doc), connects)
 
 
 def _machine(
@@ -338,7 +340,7 @@ def _check_keys(reading: ParseContext, key: ScalarNode, keys: dict[str, Place]) 
             text = "'as' is missing: the name for those seated"
             reading.fault(keys["accept"], "A113", text, "like as: players")
     if "ask" in keys and "receive" not in keys:
-        hint = "list the messages that may answer"
+        hint = "list the messages that may answer, or write say: {MESSAGE: STATE} for those that are sent as they are"
         reading.fault(keys["ask"], "A113", "'receive' is missing: what may the player answer?", hint)
     if "" not in keys:
         _check_exit(reading, key, keys)

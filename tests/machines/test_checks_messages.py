@@ -14,7 +14,6 @@ from machines.model import Body, BodyList, BodyMap, Field, LiteralBody, Message,
 from machines.problems import Place
 from tests.support.quiz import (
     CLIENT,
-    LIMIT,
     RESIGN,
     TURN,
     Case,
@@ -40,6 +39,9 @@ SURRENDER = (
 )
 
 # -- messages --------------------------------------------------------------------------------------------------------
+
+AWAITED = "await: players\n        "
+LAST_WORD = "within: reply\n        receive: {RESIGN: {return: score}}\n        fault: {return: score}"
 
 MESSAGES = [
     Case(
@@ -119,11 +121,11 @@ MESSAGES = [
         says='["hello", "bye"] is either',
     ),
     Case(
-        "a wait that does not say for whom",
+        "a wait that does not say for whom, in a machine without a parameter",
         "A337",
-        bad=((LIMIT, "        within: reply\n"), ("        send: ASK\n", "        send: {player: ASK}\n")),
-        good=(("        send: ASK\n", "        send: {player: ASK}\n"),),
-        at="asked:",
+        bad=(("NEWS('bye')]}\n        return: score", f"NEWS('bye')]}}\n        {LAST_WORD}"),),
+        good=(("NEWS('bye')]}\n        return: score", f"NEWS('bye')]}}\n        {AWAITED}{LAST_WORD}"),),
+        at="over:",
         says="server has several peers",
     ),
     Case(

@@ -57,6 +57,8 @@ def keys() -> Iterator[str]:
         "roles.main(peer)",
     )
     yield "messages.client, ai"
+    yield "roles.role.machine(peer)"
+    yield "state.receive.A, B"
     yield from (f"state.{key}" for key in (*STATE_KEYS, "[branches]"))
     yield from (f"always.{key}" for key in ALWAYS_KEYS)
     yield from (f"branch.{key}" for key in BRANCH_KEYS)

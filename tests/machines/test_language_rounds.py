@@ -153,3 +153,55 @@ def test_a_variant_changes_what_is_shared_in_both_or_in_one(tmp_path: Path) -> N
     assert [placeless(asked[name].within)[1]["value"] for name in asked] == [6.0, 6.0]
     fault = {name: asked[name].answers.timeout for name in asked}
     assert placeless(fault["host"]) != placeless(fault["spare"])
+
+
+PATHS = SHARED.replace(
+    "  host: {early: ignore, extra: {a: {return: 1}}}\n", "  host.early: ignore\n  host.extra(n, m): {a: {return: 1}}\n"
+)
+
+
+@shows("roles.role.machine(peer)")
+def test_a_key_under_roles_may_be_a_path() -> None:
+    host = load_text(PATHS).roles["host"]
+
+    assert list(host.machines) == ["main", "turn", "extra"]
+    assert (host.machines["extra"].parameters, host.early) == (("n", "m"), "ignore")
+
+
+def test_what_two_paths_say_is_put_together_and_what_they_say_differently_is_told() -> None:
+    both = PATHS.replace(
+        "host.extra(n, m): {a: {return: 1}}", "host.extra: {a: {return: 1}}\n  host.extra.b: {return: 2}"
+    )
+    twice = both.replace("host.extra.b: {return: 2}", "host.extra.a.return: 2")
+
+    assert list(load_text(both).roles["host"].machines["extra"].states) == ["a", "b"]
+    with pytest.raises(SpecError, match=r"11:16: A102 the key 'return' stands twice"):
+        load_text(twice)
+
+
+def test_a_path_leads_a_variant_to_what_it_changes(tmp_path: Path) -> None:
+    (tmp_path / "shared.yaml").write_text(SHARED)
+    paths = "  host.turn.asked.fault: {return: 7}\n  client.main.always.within: 7 s\n"
+    text = f"extends: shared\nprotocol: other\nroles:\n{paths}"
+    roles = load_text(text, "other.yaml", folder=tmp_path).roles
+
+    fault = roles["host"].machines["turn"].states["asked"].answers.timeout
+    always = roles["client"].machines["main"].always
+    assert fault is not None
+    assert placeless(fault.branches[0].next)[1]["value"][1]["value"] == 7
+    assert always is not None
+    assert placeless(always.within)[1]["value"] == 7.0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("host.extra(n, m)", "hots.extra(n, m)", "unknown role|no connection"),
+        ("host.extra(n, m)", "host..extra(n, m)", "'' is no name"),
+        ("host.extra(n, m)", "host.extra(n, m).a.b", "a state has no key 'b'"),
+        ("host.early: ignore", "host.early: ignor", "did you mean 'ignore'"),
+    ],
+)
+def test_a_mistake_in_a_path_is_told(old: str, new: str, says: str) -> None:
+    with pytest.raises(SpecError, match=says):
+        load_text(PATHS.replace(old, new))

@@ -212,12 +212,12 @@ def test_a_row_a_game_or_a_row_a_series_is_a_line_away(
     assert counts == [4 - rows, rows]
 
 
-def test_rows_before_columns_in_the_rule_checkers_protocol_are_three_lines_away(tmp_path: Path) -> None:
+def test_rows_before_columns_in_the_rule_checkers_protocol_are_five_fields_swapped(tmp_path: Path) -> None:
     protocol = PROTOCOLS["rulecheck"]
-    path = swapped(
+    path = edited(
         protocol,
         tmp_path,
-        *[(f"{kind}_request: {{type", f"{kind}_request: {{type") for kind in ("place", "move", "build")],
+        *[(f": [$x{n} int, $y{n} int]", f": [$y{n} int, $x{n} int]") for n in ("", "1", "2")],
     )
     places = {}
     for spec in (protocol.spec, path):
