@@ -6,7 +6,9 @@ An open sign-up runs its machine for each connection (`admit`). Those it returns
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from math import inf
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from machines.effects import Note
@@ -20,6 +22,8 @@ from machines.values import Peer, Record
 
 if TYPE_CHECKING:
     from machines.engine.interpreter import Interpreter
+
+_NUMBER = attrgetter("number")
 
 
 def enter_accept(tree: Interpreter, frame: CallFrame, node: CompiledState) -> None:
@@ -186,12 +190,33 @@ def take_seat(tree: Interpreter, frame: CallFrame, child: CallFrame) -> None:
         tree.failed(frame, error, "seating")
 
 
-def unseat(tree: Interpreter, frame: CallFrame, peer: Peer) -> None:
-    """A seated peer left while the sign-up is open: its seat is free again."""
-    accept = frame.node.accept
+def unseat(tree: Interpreter, frame: CallFrame, seat: PeerState) -> None:
+    """A seated peer left while the sign-up is open: its seat is free again, and it is heard no more."""
+    node = frame.node
+    accept, sign_up = node.accept, frame.accepting
     assert accept is not None, "only an accept has seats"
-    seated = frame.slots[accept.slot]
-    frame.slots[accept.slot] = tuple([other for other in seated if other.number != peer.number])
+    before = frame.slots[accept.slot]
+    at = _place_of(seat.number, before)
+    if at is None:
+        return
+    inside = frame.slots[accept.slot] = before[:at] + before[at + 1 :]
+    if sign_up is None or frame.hears is not sign_up.heard[2] or sign_up.heard[0] is not before:
+        return
+    # Those who were heard stay so, but for this one: they need not be looked at, if they are just those seated.
+    heard = frame.hears
+    same = sign_up.heard[1] is before
+    if len(heard) == len(before) and heard[at] is seat and (same or sign_up.heard[1] == ()):
+        seat.holder = None
+        frame.hears = heard[:at] + heard[at + 1 :]
+        sign_up.heard = inside, inside if same else (), frame.hears
+
+
+def _place_of(number: int, seated: tuple[Peer, ...]) -> int | None:
+    """Return where a peer is in a list of them; nearly always they are in the order in which they connected."""
+    at = bisect_left(seated, number, key=_NUMBER)
+    if at < len(seated) and seated[at].number == number:
+        return at
+    return next((index for index, other in enumerate(seated) if other.number == number), None)
 
 
 def recount(tree: Interpreter, frame: CallFrame) -> None:

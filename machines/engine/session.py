@@ -378,7 +378,7 @@ class Session(Interpreter):
 
     def _seated_left(self, seat: PeerState, holder: CallFrame) -> None:
         """A seated peer left while the sign-up is open: its seat is free; ``closed`` may add steps."""
-        admission.unseat(self, holder, seat.peer)
+        admission.unseat(self, holder, seat)
         self.effects.append(Note("info", "it left its seat", seat.number))
         if ".closed" in holder.node.layer.events:
             self.fire(holder, holder.node.layer, ".closed", seat.peer, "closed")
