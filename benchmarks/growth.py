@@ -3,7 +3,7 @@
     python -m benchmarks.growth [--quick] [--json] [--svg FILE] [--only CURVE ...]
 
 Each point is the least of a few runs, in microseconds of CPU for one of what the curve counts. A curve is *straight*
-if no point costs more than STRAIGHT times the cheapest one, and COPIED microseconds for each of what there is: the list
+if no point costs more than STRAIGHT times one before it, and COPIED microseconds for each of what there is: the list
 of who is seated, and a store, are values that never change, so who comes, goes or is put has them copied, at the speed
 of memory. Without sockets, but for the journal, which is a file.
 """
@@ -25,6 +25,7 @@ from benchmarks.chart import curves
 from benchmarks.engine import PAIRS, RULES, move, pairs_program, seated
 from machines.engine.session import Program, Session
 from machines.loader import load, load_text, rules_modules
+from machines.model import Spec
 from machines.verification.contracts import contracts_for
 from machines.verification.verify import verify
 from runtime.journal import Head, open_journal
@@ -48,9 +49,11 @@ class Curve:
 
     @property
     def straight(self) -> bool:
-        """Whether what there is besides costs nothing but being copied."""
-        least = min(cost for _, cost in self.points)
-        return all(cost <= STRAIGHT * least + COPIED * size for size, cost in self.points)
+        """Whether what there is besides costs nothing but being copied: no point costs much more than one before it."""
+        costs = [cost for _, cost in self.points]
+        return all(
+            cost <= STRAIGHT * min(costs[: index + 1]) + COPIED * size for index, (size, cost) in enumerate(self.points)
+        )
 
 
 def least(run: Callable[[], int], runs: int = RUNS) -> float:
@@ -207,7 +210,17 @@ def journal(lines: int) -> float:
 
 def states(count: int) -> float:
     """Return what a state of a spec costs when all its roles are explored, in a chain of questions and answers."""
-    half = count // 2
+    spec = chain(count // 2)
+
+    def run() -> int:
+        verify(spec, contracts_for(spec, rules_modules(spec)), clients=[1])
+        return count
+
+    return least(run, 2)
+
+
+def chain(half: int) -> Spec:
+    """Return a spec whose server asks so many questions one after another, each a message of its own."""
     asks = "\n".join(f"    q{i}: [q{i}, $n int]" for i in range(half))
     says = "\n".join(f"    a{i}: [a{i}, $n int]" for i in range(half))
     after = [f"s{i + 1}" if i + 1 < half else "bye" for i in range(half)]
@@ -221,19 +234,13 @@ def states(count: int) -> float:
         f"receive: {{q{i}: {{send: a{i}(n), then: {after[i]}}}}}, fault: {{return: null}}}}"
         for i in range(half)
     )
-    spec = load_text(
+    return load_text(
         f"protocol: chain\ntitle: generated\nwire: {{framing: json}}\nconnects: {{client: server}}\n"
         f"messages:\n  server:\n{asks}\n    OVER: over\n  client:\n{says}\n"
         f"roles:\n  server:\n    main(peer):\n{server}\n      bye: {{send: {{peer: OVER}}, return: null}}\n"
         f"  client:\n    main:\n{client}\n"
         "      bye: {within: 1 min, receive: {OVER: {return: null}}, fault: {return: null}}\n"
     )
-
-    def run() -> int:
-        verify(spec, contracts_for(spec, rules_modules(spec)), clients=[1])
-        return count
-
-    return least(run, 2)
 
 
 CURVES: Final[dict[str, tuple[str, str, Callable[[int], float], Sequence[int]]]] = {

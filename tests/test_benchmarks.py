@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.comparison import WORDS, Server
 from benchmarks.engine import TURNS, pairs_program, simple_events
+from benchmarks.growth import CURVES, Curve, chain, measured
 from benchmarks.handwritten import SERVERS
 from benchmarks.simulation import row
+from machines.analysis.traversal import machine_expressions
+from machines.verification.abstract import questions
 from tests.parts import by_default
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,3 +45,33 @@ def test_the_engine_plays_what_is_timed() -> None:
 def test_games_in_memory_are_timed_beside_the_same_over_tcp() -> None:
     found = row("tsuro", ("second", "second", "second"), (), 1)
     assert 0 < found.thinking < found.memory < found.tcp
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_a_point_of_each_curve_of_growth_is_measured(name: str) -> None:
+    (curve,) = measured([name], 1)
+
+    assert [size for size, _ in curve.points] == [CURVES[name][3][0]]
+    assert curve.points[0][1] > 0
+    assert curve.straight
+
+
+def test_a_curve_is_straight_if_what_there_is_besides_is_only_copied() -> None:
+    assert Curve("a", "peers", "one more", ((10, 5.0), (1_000, 9.0), (20_000, 400.0))).straight
+    assert not Curve("a", "peers", "one more", ((10, 5.0), (1_000, 50.0))).straight
+
+
+def test_what_is_known_of_questions_is_found_in_a_walk_of_each_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A walk for each question made the check of a chain of 400 states eight times as long."""
+    walked = []
+
+    def counted(*given: Any) -> Any:
+        walked.append(given)
+        return machine_expressions(*given)
+
+    monkeypatch.setattr(questions, "machine_expressions", counted)
+    for half in (10, 40):
+        spec = chain(half)
+        walked.clear()
+        questions.QuestionTable(spec, "server")
+        assert len(walked) <= 2 * len(spec.roles), half

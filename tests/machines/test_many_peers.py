@@ -83,6 +83,39 @@ def test_a_guest_that_left_is_heard_no_more_and_the_others_are() -> None:
     assert [seat.number for seat in run.session.root.hears] == [ann, cal]  # type: ignore[union-attr]
 
 
+STEPS = st.lists(st.tuples(st.sampled_from(["join", "join", "lose", "ping", "drop"]), st.integers(0, 7)), max_size=30)
+
+
+@pytest.mark.parametrize("awaited", ["guests", "others", "[]"])
+@given(steps=STEPS)
+def test_who_is_heard_when_somebody_left_is_who_would_be_if_all_were_looked_at_again(
+    awaited: str, steps: list[tuple[str, int]]
+) -> None:
+    """The short way, which takes one out of those heard, beside the long one, which asks each of them."""
+    assert heard_after(steps, awaited, short=True) == heard_after(steps, awaited, short=False)
+
+
+def heard_after(steps: list[tuple[str, int]], awaited: str, *, short: bool) -> list[Any]:
+    run = serve(CHAT.replace("await: guests", f"await: {awaited}").replace("open:", "open:\n    let: {others: []}", 1))
+    found: list[Any] = []
+    for kind, number in steps:
+        seats = [seat.number for seat in run.session.seats if not seat.gone]
+        if kind == "join" or not seats:
+            run.say(run.join(), name(f"g{number}"))
+        elif kind == "lose":
+            root = run.session.root
+            if not short and root is not None and root.accepting is not None:
+                root.accepting.heard = None, None, ()  # so that it knows nothing of whom it heard
+            run.lose(seats[number % len(seats)])
+        else:
+            run.say(seats[number % len(seats)], "quit" if kind == "drop" else "ping")
+        assert run.session.root is not None
+        heard = [seat.number for seat in run.session.root.hears]
+        holders = [seat.number for seat in run.session.seats if seat.holder is not None]
+        found.append((heard, holders, [run.heard(seat.number) for seat in run.session.seats]))
+    return found
+
+
 def test_a_guest_whose_bytes_make_no_sense_leaves_although_its_fault_keeps_the_state() -> None:
     run = serve(CHAT)
     ann, bob = run.join(), run.join()

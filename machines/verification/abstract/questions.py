@@ -10,7 +10,7 @@ the count of its question: see `machines.verification.abstract.dialogue`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from machines.analysis.call_graph import is_per_connection
 from machines.analysis.traversal import all_branches, all_steps, machine_expressions
@@ -55,19 +55,27 @@ def answered(spec: Spec, role: str) -> Mapping[str, Prompts]:
     rivals = {
         message: {other for other in found if other != message and found[other] & found[message]} for message in found
     }
-    return {one: asked for one, asked in found.items() if _tells(spec, spec.roles[role], one, rivals[one])}
+    used = [
+        (
+            [answers.receive for answers in _handlers(machine)],
+            {name.name for one in machine_expressions(machine, spec.messages) for name in names(one)},
+        )
+        for machine in spec.roles[role].machines.values()
+    ]
+    return {one: asked for one, asked in found.items() if _tells(spec, one, rivals[one], used)}
 
 
-def _tells(spec: Spec, role: Role, message: str, rivals: set[str]) -> bool:
-    """Whether it makes a difference which answer it is: what it carries is used, or it is one of some."""
+def _tells(
+    spec: Spec, message: str, rivals: set[str], used: Sequence[tuple[list[Mapping[str, Choice]], set[str]]]
+) -> bool:
+    """Whether it makes a difference which answer it is: what it carries is used, or it is one of some.
+
+    Of each machine of who is answered there is what its states list, and the names that it reads.
+    """
     fields = {field.name for field in spec.messages[message].fields}
-    for machine in role.machines.values():
-        listed = [answers.receive for answers in _handlers(machine) if message in answers.receive]
-        if any(rivals & receive.keys() for receive in listed):
-            return True
-        if listed and fields & {
-            name.name for one in machine_expressions(machine, spec.messages) for name in names(one)
-        }:
+    for received, read in used:
+        listed = [receive for receive in received if message in receive]
+        if any(rivals & receive.keys() for receive in listed) or (listed and not fields.isdisjoint(read)):
             return True
     return False
 
