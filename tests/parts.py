@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from machines.loader import load, shipped
+
 THREE_SPECS = ("redis", "santorini-relay", "tsuro")
 """A protocol of lines, one of three roles, one of machines that call each other."""
 
@@ -21,3 +23,8 @@ def by_default(cases: Iterable[Any], kept: Collection[Any]) -> list[Any]:
 def marked(case: Any) -> Any:
     """Return a case of one value or of a tuple of them, marked."""
     return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.whole)
+
+
+def played() -> tuple[str, ...]:
+    """Return the shipped specs whose roles all have machines: programs of others play the foreign ones."""
+    return tuple(name for name in shipped() if not load(name).foreign)

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.hostile import campaign, sessions_of
-from machines.loader import load_text, shipped
+from machines.loader import load_text
 from runtime.simulation.hostile_game import MISDEEDS, HostileCampaign, HostileGame
+from tests.parts import played
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 GAMES = 12  # of each spec; `python -m benchmarks.hostile` plays as many as one likes
@@ -47,7 +48,7 @@ roles:
 """
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", played())
 def test_nobody_honest_pays_for_what_others_do(name: str) -> None:
     misdeeds = sessions = 0
     for seed in range(GAMES):

@@ -23,7 +23,9 @@ pytestmark = pytest.mark.anyio
 
 
 @asynccontextmanager
-async def serving(name: str, stock: bool, **settings: str) -> AsyncIterator[tuple[int, list[Ended]]]:
+async def serving(
+    name: str, stock: bool, role: str = "server", **settings: str
+) -> AsyncIterator[tuple[int, list[Ended]]]:
     """Run a shipped spec's server; yield its port, and how its sessions ended so far."""
     endings: list[Ended] = []
     ports: list[int] = []
@@ -34,7 +36,7 @@ async def serving(name: str, stock: bool, **settings: str) -> AsyncIterator[tupl
         listening.set()
 
     async def run() -> None:
-        program = Program(load(name, settings=settings), "server", {})
+        program = Program(load(name, settings=settings), role, {})
         await serve(
             program, on_listening=on_listening, on_ended=lambda number, ended: endings.append(ended), stock=stock
         )

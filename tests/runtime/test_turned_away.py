@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from machines.loader import load, shipped
+from machines.loader import load
 from runtime.cli import main
+from tests.parts import played
 
 Run = Callable[..., tuple[int, str, str]]
 Port = Callable[[bytes], int]
@@ -94,7 +95,7 @@ def joined(spec: str | Path, at: int, *words: str) -> tuple[str, ...]:
     return ("join", str(spec), f"127.0.0.1:{at}", "--name", "ann", "--no-journal", *words)
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", played())
 def test_a_client_of_any_shipped_spec_that_is_turned_away_says_so_and_fails(name: str, accord: Run, port: Port) -> None:
     spec = load(name)
     role = next(iter(spec.connects))

@@ -13,10 +13,11 @@ from machines.conforming.following import Follower
 from machines.conforming.role_knowledge import RoleKnowledge
 from machines.conforming.spec_lines import explained, place_of
 from machines.engine.session import Program
-from machines.loader import load, rules_modules, shipped
+from machines.loader import load, rules_modules
 from runtime.simulation.fault_injection import InjectedFault
 from runtime.simulation.scenarios import GameScenario
 from tests.machines.conforming.followed import SEATS, FollowedCampaign
+from tests.parts import played
 
 
 @cache
@@ -38,7 +39,7 @@ def accusations(name: str, scene: GameScenario, seed: int) -> list[Deviation]:
     return [*found, *(late for follower in game.followers.values() for late in follower.late)]
 
 
-@pytest.mark.parametrize("name", [name for name in shipped() if name != "trains"])
+@pytest.mark.parametrize("name", [name for name in played() if name != "trains"])
 def test_nobody_who_is_right_is_accused(name: str) -> None:
     for scene in scenes(name)[:2]:
         assert accusations(name, scene, 0) == [], scene.name
@@ -46,7 +47,7 @@ def test_nobody_who_is_right_is_accused(name: str) -> None:
 
 @pytest.mark.whole
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", played())
 def test_nobody_who_is_right_is_accused_in_any_scene(name: str, seed: int) -> None:
     for scene in scenes(name):
         assert accusations(name, scene, seed) == [], scene.name
