@@ -10,6 +10,7 @@ from machines.frame_parts import BytePart, FrameBits, FrameByte, FrameNumber, Nu
 from machines.messages.automata import EVERY, Stretches
 from machines.messages.scalars import INT_MAX
 from machines.messages.shapes import Mismatch, shown
+from machines.model import CompositeFrame, FrameSize
 from machines.wire.framing import FrameError
 
 VARINT_BYTES_MAX: Final = 10  # 64 bits, seven a byte
@@ -177,24 +178,45 @@ class Opening(NamedTuple):
 NOTHING: Final = Opening(b"", b"")
 
 
-def opening_of(parts: Sequence[BytePart | object]) -> Opening:
-    """Return the fixed bytes and bits that a frame begins with, empty if it begins otherwise."""
+def opening_of(parts: CompositeFrame) -> Opening:
+    """Return the fixed bytes and bits that a frame begins with, empty if it begins otherwise.
+
+    Behind numbers and sizes of so many bytes they are looked for too, as far as each byte has its place.
+    """
     mask, value = bytearray(), bytearray()
-    for part in parts:
-        if isinstance(part, FrameByte):
-            mask.append(0xFF)
-            value.append(part.value)
-        elif isinstance(part, FrameBits):
-            ones = fixed = 0
-            for bit in part.bits:
-                ones = ones << bit.width | (0 if bit.name else (1 << bit.width) - 1)
-                fixed = fixed << bit.width | bit.fixed
-            mask += ones.to_bytes(bytes_of(part.bits), "big")
-            value += fixed.to_bytes(bytes_of(part.bits), "big")
-        else:
-            break
+    for part in _placed(parts):
+        match part:
+            case FrameByte(byte):
+                mask.append(0xFF)
+                value.append(byte)
+            case FrameBits(bits):
+                ones = fixed = 0
+                for bit in bits:
+                    ones = ones << bit.width | (0 if bit.name else (1 << bit.width) - 1)
+                    fixed = fixed << bit.width | bit.fixed
+                mask += ones.to_bytes(bytes_of(bits), "big")
+                value += fixed.to_bytes(bytes_of(bits), "big")
+            case FrameNumber(kind):
+                mask += bytes(kind.width)
+                value += bytes(kind.width)
     kept = len(mask.rstrip(b"\0"))
     return Opening(bytes(mask[:kept]), bytes(value[:kept]))
+
+
+def _placed(parts: CompositeFrame) -> Iterator[BytePart]:
+    """Yield the parts, and those within a size, up to the first that may be of any length."""
+    for part in parts:
+        match part:
+            case FrameNumber(kind) if not kind.width:
+                return
+            case FrameByte() | FrameNumber() | FrameBits():
+                yield part
+            case FrameSize(NumberKind() as kind, inner) if kind.width:
+                yield FrameNumber(kind, "", part.place)
+                yield from _placed(inner)
+                return
+            case _:
+                return
 
 
 def characters_of(opening: Opening, charset: str) -> Iterator[Stretches]:

@@ -251,6 +251,10 @@ def test_fixed_bytes_and_bits_open_a_frame_as_far_as_they_go() -> None:
     assert opening_of(PING) == Opening(b"\xff\xff", b"\xc0\x00")
     assert opening_of(LIST) == Opening(b"\xff", b"\x82")
     assert opening_of((FrameBits((Bit(8, "x"),), ("x",), HERE), FrameByte(7, HERE))) == Opening(b"\0\xff", b"\0\x07")
+    sized = FrameSize(U16, (FrameNumber(U8, "", HERE), FrameByte(3, HERE), FrameBytes(U8, HERE)), HERE)
+    assert opening_of((FrameNumber(U16, "", HERE), sized)) == Opening(b"\0\0\0\0\0\xff", b"\0\0\0\0\0\3")
+    varint = FrameNumber(VARINT, "", HERE)
+    assert opening_of((varint, FrameByte(3, HERE))) == opening_of((FrameBytes(2, HERE), FrameByte(3, HERE))) == NOTHING
     assert opening_of((FrameNumber(U8, "", HERE),)) == NOTHING == opening_of((FrameBits((Bit(8, "x"),), (), HERE),))
 
 
