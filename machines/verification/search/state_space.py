@@ -28,6 +28,7 @@ from machines.verification.abstract.process import DEAD, NOT_STARTED, BoundExcee
 from machines.verification.abstract.state import LOST, Closed, Sent
 from machines.verification.budget import BudgetSpent
 from machines.verification.search.channels import Channel
+from machines.verification.search.late_losses import LATER, LateLosses
 from machines.verification.search.symmetry import Orders, Projection, bundles, companies
 from machines.verification.search.system import ProcessInstance, System
 
@@ -35,7 +36,7 @@ ALIKE = "clients that are alike count as one"
 AT_ONCE = "who waits for one peer only reads at once"
 BY_ITSELF = "a client that nobody hears any more is looked at by itself"
 ONE_LESS = "a client without a part any more is left to the search with one less"
-REDUCTIONS = (ALIKE, AT_ONCE, BY_ITSELF, ONE_LESS)
+REDUCTIONS = (ALIKE, AT_ONCE, BY_ITSELF, ONE_LESS, LATER)
 
 Queue = Channel | None  # None: nobody will read it any more
 GlobalState = tuple[tuple[int, ...], tuple[Queue, ...], bool]  # local states, queues, whether something went wrong
@@ -119,6 +120,8 @@ class StateSpace:
         # Roles of which a client is left without an end, here or there, though it may be that no other came to one.
         self.without_end: set[str] = set(fewer.without_end) if fewer is not None else set()
         self.urgent = frozenset(name for of in cast.of.values() for name, one in of.messages.items() if one.urgent)
+        self.late_losses = LateLosses(cast.actors)
+        self.is_asked_more = bool(cast.spec.properties)  # then it may matter when a connection is lost
         self.refused = False  # whether a client that comes too late has been looked at
         self.no_moves = tuple(range(cast.groups))
         self.others: dict[
@@ -203,7 +206,7 @@ class StateSpace:
                     self.full.add(f"more than {limit} messages wait for {self._reader(index)}")
                     self.beyond |= self.full
                     return ()
-            moves = self._moves(config)
+            moves = self._not_too_early(config, self._moves(config))
         found = []
         number_of, same_as = self.number_of, self.same_as
         every = getattr(watch, "every_move", False)
@@ -228,6 +231,12 @@ class StateSpace:
                 self.by_loss[at] = lost - {number for number, move in zip(found, moves, strict=True) if not move.forced}
         watch.seen(self, at, moves)
         return tuple(dict.fromkeys(found))
+
+    def _not_too_early(self, config: GlobalState, moves: list[Transition]) -> list[Transition]:
+        """Return moves without the losses of connections that may as well come later."""
+        if self.is_asked_more or self.others:
+            return moves
+        return self.late_losses.left_out(self, config, moves)
 
     def _is_covered_by_smaller(self, fewer: StateSpace, config: GlobalState) -> bool:
         """Whether one of the clients that are alike plays no part any more, and without it this was looked at.
@@ -320,11 +329,19 @@ class StateSpace:
                 continue
             queue = queues[self.incoming[at][seat]]
             if queue is not None and queue.tokens:
-                moves = self._reads(at, local, seat, queue.first)
+                moves = self.reads(at, local, seat, queue.first)
                 if moves:
                     self.used.add(AT_ONCE)
-                    return [*moves, *self._unasked(at, local)[1]]
+                    own = self.unasked(at, local)[1]
+                    if not self.is_asked_more and any(map(self._is_silent, moves)):
+                        own = tuple([move for move in own if move.given != ("die",)])
+                    return [*moves, *own]
         return None
+
+    def _is_silent(self, read: Transition) -> bool:
+        """Whether nobody sees that something is read: who is lost before is as good as lost behind it."""
+        after = read.next
+        return after is not None and not after.outcome.out and not self._is_over(after.local, read.actor)
 
     def _isolated_moves(self, config: GlobalState) -> list[Transition]:
         """Return the moves of a client that is looked at alone: see `_drop_isolated`."""
@@ -335,7 +352,7 @@ class StateSpace:
                     if queues[queue] is not None:
                         break
                 else:
-                    state = self._state(config, at)
+                    state = self.state_of(config, at)
                     if state not in self.alone:
                         moves = self._moves(config, actors)
                         if moves:
@@ -343,7 +360,7 @@ class StateSpace:
                             return moves
         return []
 
-    def _state(self, config: GlobalState, company: int) -> Any:
+    def state_of(self, config: GlobalState, company: int) -> Any:
         """Return what a client is in, and what waits for it and of it."""
         of_actors, of_queues = self.company_of[company]
         return self.cast.actors[self.companies[company][0][0]].role, of_actors(config[0]), of_queues(config[1])
@@ -365,11 +382,11 @@ class StateSpace:
                 continue
             if at in self.others:
                 found.extend(self._move(at, ("others",), way) for way in self.others[at](local))
-            own = self._unasked(at, local)
+            own = self.unasked(at, local)
             for seat, incoming in own[0]:
                 queue = queues[incoming]
                 if queue is not None and queue.tokens:
-                    found.extend(self._reads(at, local, seat, queue.first) or self._past(at, local, seat, queue))
+                    found.extend(self.reads(at, local, seat, queue.first) or self._past(at, local, seat, queue))
             found.extend(own[1])
         return found
 
@@ -381,11 +398,11 @@ class StateSpace:
         """
         for token in dict.fromkeys(queue.tokens[1:]):
             if token[0] in self.urgent:
-                yield from self._reads(at, local, seat, token, "overtake")
-        if queue.is_lost and queue.messages and seat in self._unasked(at, local)[2]:
-            yield from self._reads(at, local, seat, queue.tokens[-1])
+                yield from self.reads(at, local, seat, token, "overtake")
+        if queue.is_lost and queue.messages and seat in self.unasked(at, local)[2]:
+            yield from self.reads(at, local, seat, queue.tokens[-1])
 
-    def _reads(self, at: int, local: int, seat: int, token: Any, how: str = "read") -> tuple[Transition, ...]:
+    def reads(self, at: int, local: int, seat: int, token: Any, how: str = "read") -> tuple[Transition, ...]:
         """Return what an actor may make of something that waits for it from a seat; nothing if it does not take it."""
         key = (at, local, seat, token) if how == "read" else (at, local, seat, (how, token))
         found = self.readings.get(key)
@@ -395,7 +412,7 @@ class StateSpace:
             found = self.readings[key] = tuple([self._move(at, given, way) for way in ways])
         return found
 
-    def _unasked(self, at: int, local: int) -> _Own:
+    def unasked(self, at: int, local: int) -> _Own:
         """Return what `_own` says, which is worked out once."""
         own = self.own_moves[at].get(local)
         if own is None:
@@ -576,7 +593,7 @@ class StateSpace:
                 break
         else:
             return config
-        if self._state(config, company) not in self.alone:
+        if self.state_of(config, company) not in self.alone:
             return config
         self.used.add(BY_ITSELF)
         placed, left = list(locals_), list(queues)
@@ -607,7 +624,7 @@ class StateSpace:
             if key is None:
                 numbers = [number.setdefault(queue, len(number)) for queue in theirs]
                 key = self.keys[own, theirs] = [*(own if type(own) is tuple else (own,)), *numbers]
-            keys.append((key, ranks, group))
+            keys.append((ranks, key, group))
         keys.sort()
         order = self.orders.order(tuple([group for _, _, group in keys]))
         if order.is_same:

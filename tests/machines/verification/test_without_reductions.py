@@ -12,6 +12,7 @@ from machines.loader import load, load_text, rules_modules
 from machines.model import Spec
 from machines.verification import verify as exploring
 from machines.verification.contracts import contracts_for
+from machines.verification.search.late_losses import LATER
 from machines.verification.search.state_space import GlobalState, StateSpace, Transition
 from machines.verification.verdict import Verdict
 from machines.verification.verify import verify
@@ -26,6 +27,9 @@ class Whole(StateSpace):
 
     def _ample_reads(self, config: GlobalState) -> list[Transition] | None:
         return None
+
+    def _not_too_early(self, config: GlobalState, moves: list[Transition]) -> list[Transition]:
+        return moves
 
     def _isolated_moves(self, config: GlobalState) -> list[Transition]:
         return []
@@ -76,6 +80,7 @@ def _found(verdict: Verdict) -> set[tuple[str, str]]:
         ("lobby", (1, 2), 15),
         ("clocks/impatient", (1, 2), 10),
         ("clocks/greeted", (1, 2), 10),
+        pytest.param("clocks/advised", (1, 2), 20, marks=pytest.mark.whole),
     ],
 )
 def test_a_fault_is_found_if_and_only_if_the_whole_search_finds_it(
@@ -119,6 +124,38 @@ def test_a_clock_of_who_waits_for_one_peer_only_rings_beside_what_is_on_its_way(
 
     assert ("A502", fault) in {(one.code, one.text) for one in verdict.findings}
     assert _verdict(load_text(text), None, (1,)).state == "proved"
+
+
+def test_a_loss_that_nobody_hears_yet_is_heard_when_its_turn_comes() -> None:
+    text = (SPECS / "clocks" / "advised.yaml").read_text(encoding="utf-8")
+    by_loss_only = text.replace(
+        'fault: {drop: "players[1]", then: one}',
+        "closed: one\n        invalid: {return: null}\n        timeout: {return: null}",
+    )
+    unexpected = by_loss_only.replace("          WON: {return: null}\n", "")
+    assert text != by_loss_only != unexpected
+
+    verdict = _verdict(load_text(unexpected), None, (1, 2))
+
+    assert LATER in verdict.reduced
+    assert ("A501", "player: WON is not expected in main.waiting") in _found(verdict)
+    assert _verdict(load_text(by_loss_only), None, (1, 2)).state == "proved"
+
+
+def test_an_adviser_that_is_lost_unheard_is_missed_when_it_is_asked() -> None:
+    text = (SPECS / "clocks" / "advised.yaml").read_text(encoding="utf-8")
+    waits = "fault: {send: {table: MOVE}, then: waiting}"
+    assert waits in text
+    text = text.replace(
+        waits, waits.replace("fault", "timeout") + "\n        invalid: {return: null}\n        closed: lost"
+    )
+    text = text.replace(
+        "  adviser:\n    main", "      lost: {send: {table: HELLO}, then: waiting}\n  adviser:\n    main"
+    )
+
+    verdict = _verdict(load_text(text), None, (2,))
+
+    assert {one.text for one in verdict.findings} >= {"table: HELLO is not expected in main.first"}
 
 
 def test_who_heeds_a_connection_may_be_interrupted_before_it_reads() -> None:
