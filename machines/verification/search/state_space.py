@@ -7,6 +7,7 @@ the search small, and a verdict names those it used:
 - Clients are alike: global states that differ only in which client is which count as one.
 - Whoever waits for one peer only, and has something from it, goes first: it reads, or its clock rings, or it is lost.
   What the others do meanwhile makes no difference to it. A shared actor that heeds who connects does not go first.
+- A connection whose loss nobody would hear yet is lost later: see `late_losses`.
 - A client that nobody hears or speaks to any more is looked at once in each of its states: the others go on alike.
 - A client that has come to its end, with nothing on its way and nobody who knows of it, is left out where the search
   with one client less has been at just what is left. So is one that has not come, if whoever comes is closed at once
@@ -29,6 +30,7 @@ from machines.verification.abstract.state import LOST, Closed, Sent
 from machines.verification.budget import BudgetSpent
 from machines.verification.search.channels import Channel
 from machines.verification.search.late_losses import LATER, LateLosses
+from machines.verification.search.one_less import is_covered
 from machines.verification.search.symmetry import Orders, Projection, bundles, companies
 from machines.verification.search.system import ProcessInstance, System
 
@@ -239,67 +241,12 @@ class StateSpace:
         return self.late_losses.left_out(self, config, moves)
 
     def _is_covered_by_smaller(self, fewer: StateSpace, config: GlobalState) -> bool:
-        """Whether one of the clients that are alike plays no part any more, and without it this was looked at.
-
-        It plays none if it has come to its end, nothing waits for it or of it, and no shared actor knows of it. It may
-        have left its mark all the same, as in a count of those who were here; so what is left without it has to be
-        among the global states of the search with one less. Who has not come yet plays none once he is closed at
-        once, if no door opens any more. Nobody is left out whose role was found to be left without an end, so that
-        their ends can be held side by side.
-        """
-        locals_, queues, faulty = config
-        for at, part in self.shared:
-            if locals_[at] in part.over:
-                return False  # how they all come to their ends is asked of so many as there are
-        for actors, theirs in self.bundles.values():
-            local = locals_[actors[0]]
-            if not faulty and self.cast.actors[actors[0]].role in fewer.without_end:
-                continue  # its own end may be what another is left without
-            if local == NOT_STARTED:
-                if all(locals_[at] == NOT_STARTED for at in actors) and self._is_refused(locals_, actors[0]):
-                    if self.refused and self._is_left(fewer, config, actors):
-                        return True
-                    self.refused = True
-                continue
-            if not self._is_over(local, actors[0]):
-                continue
-            if any(queues[queue] for queue in theirs):
-                continue
-            ended = all(self._is_over(locals_[at], at) for at in actors)
-            if ended and not any(self._knows(locals_, at) for at in actors) and self._is_left(fewer, config, actors):
-                return True
-        return False
-
-    def _is_left(self, fewer: StateSpace, config: GlobalState, actors: tuple[int, ...]) -> bool:
-        for without in self.without:
-            if without.gone == actors:
-                return fewer.has(without.left(config, fewer.empty))
-        return False
+        """Whether a client plays no part any more, and what is left without it was looked at: see `one_less`."""
+        return is_covered(self, fewer, config)
 
     def has(self, config: GlobalState) -> bool:
         """Whether a global state, or one that differs only in which client is which, was found."""
         return config in self.number_of or config in self.same_as or self.sorted(config)[0] in self.number_of
-
-    def _knows(self, locals_: tuple[int, ...], at: int) -> bool:
-        """Whether a shared actor knows of the peer that an actor is to it."""
-        for other, theirs in self.cast.actors[at].peers:
-            shared = self.cast.actors[other]
-            if shared.group < 0 and locals_[other] >= 0 and theirs in shared.part.rest(locals_[other]).mentioned:
-                return True
-        return False
-
-    def _is_refused(self, locals_: tuple[int, ...], at: int) -> bool:
-        """Whether a client that connects, now or later, is closed at once, and nothing else happens."""
-        for other, theirs in self.cast.actors[at].peers:
-            shared = self.cast.actors[other]
-            if shared.group >= 0 or locals_[other] < 0 or self._is_over(locals_[other], other):
-                continue
-            if shared.part.rest(locals_[other]).opens:
-                return False
-            ways = shared.part.after(locals_[other], ("connect", theirs))
-            if any(way.outcome.out != (Closed(theirs, "door"),) or way.outcome.hits for way in ways):
-                return False
-        return True
 
     def _reader(self, index: int) -> str:
         for actor in self.cast.actors:
@@ -341,7 +288,7 @@ class StateSpace:
     def _is_silent(self, read: Transition) -> bool:
         """Whether nobody sees that something is read: who is lost before is as good as lost behind it."""
         after = read.next
-        return after is not None and not after.outcome.out and not self._is_over(after.local, read.actor)
+        return after is not None and not after.outcome.out and not self.is_over(after.local, read.actor)
 
     def _isolated_moves(self, config: GlobalState) -> list[Transition]:
         """Return the moves of a client that is looked at alone: see `_drop_isolated`."""
@@ -538,13 +485,14 @@ class StateSpace:
                 continue
             for seat, (other, _) in enumerate(actor.peers):
                 outgoing, incoming = actor.queues[seat]
-                if self._is_over(locals_[other], other):
+                if self.is_over(locals_[other], other):
                     queue = queues[incoming]
                     if queue is not None:
                         queues[incoming] = queue.then(f"{LOST}door")
                     queues[outgoing] = None
 
-    def _is_over(self, local: int, at: int) -> bool:
+    def is_over(self, local: int, at: int) -> bool:
+        """Whether an actor has come to its end in a local state, or was lost."""
         return local in self.cast.actors[at].part.over
 
     def _apply(self, locals_: list[int], queues: list[Queue], move: Transition, faulty: bool) -> bool:

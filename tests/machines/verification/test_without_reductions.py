@@ -127,19 +127,15 @@ def test_a_clock_of_who_waits_for_one_peer_only_rings_beside_what_is_on_its_way(
 
 
 def test_a_loss_that_nobody_hears_yet_is_heard_when_its_turn_comes() -> None:
-    text = (SPECS / "clocks" / "advised.yaml").read_text(encoding="utf-8")
-    by_loss_only = text.replace(
-        'fault: {drop: "players[1]", then: one}',
-        "closed: one\n        invalid: {return: null}\n        timeout: {return: null}",
-    )
-    unexpected = by_loss_only.replace("          WON: {return: null}\n", "")
-    assert text != by_loss_only != unexpected
+    text = (SPECS / "clocks" / "in-turns.yaml").read_text(encoding="utf-8")
+    unexpected = text.replace("          WON: {return: null}\n", "")
+    assert text != unexpected
 
     verdict = _verdict(load_text(unexpected), None, (1, 2))
 
     assert LATER in verdict.reduced
     assert ("A501", "player: WON is not expected in main.waiting") in _found(verdict)
-    assert _verdict(load_text(by_loss_only), None, (1, 2)).state == "proved"
+    assert _verdict(load_text(text), None, (1, 2)).state == "proved"
 
 
 def test_an_adviser_that_is_lost_unheard_is_missed_when_it_is_asked() -> None:
