@@ -24,7 +24,7 @@ class RoleKnowledge:
         self.role = role
         self._wider: dict[int, RoleKnowledge] = {}
         # What is seen is bytes, which do not say which question they answer.
-        self.outline = RoleOutline(spec, role, contracts_for(spec, rules), counts_questions=False)
+        self.outline = RoleOutline(spec, role, contracts_for(spec, rules), counts_questions=False, decides_only=False)
         self.reader = MessageReader(program, role)
         self.alike = Alike(spec, spec)
         self.process = Process(self.outline, self.alike, max(seats, len(program.connects) + program.per_connection, 1))

@@ -9,7 +9,8 @@ from machines.problems import Place
 from machines.verification.abstract.domain import OtherThan
 from machines.verification.abstract.process import NOT_STARTED
 from machines.verification.abstract.state import Closed, Observation, Sent
-from machines.verification.search.state_space import GlobalState, StateSpace, Transition
+from machines.verification.search.moves import GlobalState, Transition
+from machines.verification.search.state_space import StateSpace
 from machines.verification.search.system import ProcessInstance
 from machines.verification.verdict import Finding, TraceStep
 

@@ -14,7 +14,8 @@ from machines.effects import Effect, Ended, Received, Send
 from machines.model import Property, Spec, StatePredicate
 from machines.verification.abstract.state import Sent
 from machines.verification.error_states import ErrorDetector
-from machines.verification.search.state_space import StateSpace, Transition
+from machines.verification.search.moves import Transition
+from machines.verification.search.state_space import StateSpace
 
 if TYPE_CHECKING:  # only a session that runs needs the engine
     from machines.engine.call_stack import TransitionRecord

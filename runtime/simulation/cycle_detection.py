@@ -49,7 +49,7 @@ Kept = Mapping[tuple[str, str], frozenset[str]]
 
 def kept(spec: Spec, role: str) -> Kept:
     """Return the names that are still read, by machine and state."""
-    outline = RoleOutline(spec, role, {})
+    outline = RoleOutline(spec, role, {}, decides_only=False)
     return {
         (machine.name, state): frozenset(name for name, read in zip(machine.names, flags, strict=True) if read)
         for machine in outline.machines.values()

@@ -394,12 +394,12 @@ class AbstractEvaluator:
     # -- facts ---------------------------------------------------------------------------------------------------------
 
     def kept(
-        self, numbers: Mapping[Any, int], asked: Set[str], parting: frozenset[str]
+        self, numbers: Mapping[Any, int], asked: Set[str], parting: frozenset[str], met: Mapping[int, None]
     ) -> frozenset[tuple[Any, Value]]:
         """Return the facts about values that have a number now, in terms of these; of rules only what may be asked.
 
         ``asked`` are the rules that may still be called before the step is over, ``parting`` those that contract some
-        of a list, or the others.
+        of a list, or the others, ``met`` the peers that somebody speaks of.
         """
         found = []
         for term, value in self.facts.items():
@@ -410,7 +410,7 @@ class AbstractEvaluator:
                 if term[1] not in asked:
                     continue
             elif head == "gone":
-                if "gone" not in asked:
+                if "gone" not in asked or (type(term[1]) is PeerRef and term[1].seat not in met):
                     continue
             elif head == "some" and parting.isdisjoint(asked):
                 continue

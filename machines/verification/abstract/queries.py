@@ -25,6 +25,7 @@ from machines.verification.abstract.domain import (
 )
 from machines.verification.abstract.evaluator import AbstractEvaluator
 from machines.verification.abstract.role_info import PEERS, RoleOutline
+from machines.verification.abstract.seat_order import without_strangers
 from machines.verification.abstract.seated import field_of
 from machines.verification.abstract.state import (
     ABSENT,
@@ -105,8 +106,9 @@ class StateQueries:
         if self.over is not None or self.root is None:
             return ((".over", self.over or ""), seats)
         self.numbers: dict[Any, int] = {}
+        root, met = without_strangers(self._frozen(self.root), self.outline.peers_at, self.outline.fixed)
         if self.paused is None:
-            return (self._frozen(self.root), seats)
+            return (root, seats)
         asking = self.outline.asking
         asked: set[str] = set()
         paused_at = 0
@@ -116,12 +118,7 @@ class StateQueries:
                 asked |= asking.entering[call.outline.name, call.state]
             else:
                 asked |= asking.inside[call.outline.name, call.state]
-        return (
-            self._frozen(self.root),
-            seats,
-            paused_at,
-            self.reckoner.kept(self.numbers, asked, self.outline.parting),
-        )
+        return (root, seats, paused_at, self.reckoner.kept(self.numbers, asked, self.outline.parting, met))
 
     def _frozen(self, call: AbstractCall) -> Any:
         kept = (call.outline.entered if call is self.paused else call.outline.kept)[call.state]

@@ -5,57 +5,42 @@ A name that nothing reads any more would only tell apart what is alike, so it is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
-from machines.analysis.call_graph import CallGraph, kind
+from machines.analysis.call_graph import CallGraph
 from machines.analysis.reachable_calls import Asking
 from machines.analysis.scopes import frame_names
 from machines.analysis.traversal import all_branches, all_steps
-from machines.expressions.unparse import names, walk
+from machines.expressions.unparse import walk
 from machines.model import (
     Attribute,
     Binary,
-    Branch,
-    Call,
     Choice,
     Constant,
-    Drop,
     Enumeration,
     Expression,
-    Goto,
-    Handlers,
     Interval,
-    Let,
     Machine,
     Name,
     Named,
     Pattern,
-    Return,
     Role,
     Scalar,
     Send,
     Spec,
-    State,
-    Step,
     Type,
     Unary,
 )
 from machines.verification.abstract.domain import FALSE, TRUE, Flag, OtherThan, Value, lifted
 from machines.verification.abstract.limits import counters
 from machines.verification.abstract.questions import QuestionTable
+from machines.verification.abstract.relevance import Liveness, Relevance, has_early, has_value
 from machines.verification.contracts import Contract
 
 TRACKED_MAX = 4  # of one field: so many values are told apart where conditions ask for them
 PEERS = ".peers"  # a name of main: who was seated, each with the fields of its sign-up that conditions ask for
 Names = frozenset[str]
 _NONE: Names = frozenset()
-_OF_EVENT: dict[str, Names] = {
-    ".timeout": frozenset({"peer", "reason"}),
-    ".invalid": frozenset({"peer", "reason"}),
-    ".closed": frozenset({"peer", "reason"}),
-    ".connected": frozenset({"peer"}),
-    ".seated": frozenset({"peer"}),
-}
 
 
 class MachineOutline:
@@ -80,8 +65,11 @@ class MachineOutline:
         self.names = tuple(listed)
         self.index = {name: at for at, name in enumerate(self.names)}
         self.counted = tuple(self.index[name] for name in dict.fromkeys(self.counters.values()))
-        live = _Liveness(machine, spec)
-        live.solve()
+        self.kept: dict[str, tuple[bool, ...]] = {}
+        self.entered: dict[str, tuple[bool, ...]] = {}
+
+    def keep(self, live: Liveness) -> None:
+        """Take note of the names that matter."""
         self.kept = self._flags(live.rest)
         self.entered = self._flags(live.entry)
 
@@ -95,10 +83,17 @@ class RoleOutline:
     """One role of a spec. ``spec`` may be another version than the other end's (`verification.compatibility`).
 
     Without ``counts_questions`` messages are as they stand on the wire: nothing says which question one answers.
+    Without ``decides_only`` each name is known as long as anything reads it, be it only to tell of it.
     """
 
     def __init__(
-        self, spec: Spec, role: str, contracts: Mapping[str, Contract], *, counts_questions: bool = True
+        self,
+        spec: Spec,
+        role: str,
+        contracts: Mapping[str, Contract],
+        *,
+        counts_questions: bool = True,
+        decides_only: bool = True,
     ) -> None:
         self.spec = spec
         self.role: Role = spec.roles[role]
@@ -124,8 +119,20 @@ class RoleOutline:
             )
             for name, machine in self.role.machines.items()
         }
+        self.peers_at = self.machines["main"].index.get(PEERS, -1)
+        self.fixed = max(len(self.connects), int(self.one_partner))  # seats that are heard, whoever is spoken of
         self.tracked = tracked_fields(spec)
         self.idle = idle_arguments(self.role, spec, self.tracked)
+        if decides_only and not has_early(self.role):
+            relevance = Relevance(self.role, spec, self.idle, self.tracked, self.asked_of_peers)
+            self.idle |= relevance.spare
+            live: Mapping[str, Liveness] = relevance.machines
+        else:
+            live = {name: Liveness(machine, spec) for name, machine in self.role.machines.items()}
+            for one in live.values():
+                one.solve()
+        for name, outline in self.machines.items():
+            outline.keep(live[name])
         self.asking = Asking(self.role.machines, spec.messages, self.idle)
         self.parting = frozenset(path for path, one in contracts.items() if one.kind in ("some", "others"))
         self.asks_gone = "gone" in {call for machine in self.role.machines.values() for call in _paths(machine, spec)}
@@ -193,20 +200,8 @@ def idle_arguments(role: Role, spec: Spec, tracked: Mapping[str, object]) -> fro
         for message in step.messages
         if not tracked.get(message.path)
         for argument in message.arguments or ()
-        if _has_value(argument)
+        if has_value(argument)
     )
-
-
-def _has_value(expression: Expression) -> bool:
-    """Whether an expression surely has a value."""
-    match expression:
-        case Name() | Constant():
-            return True
-        case Call(_, arguments):
-            return all(map(_has_value, arguments or ()))
-        case Binary("==" | "!=" | "in", left, right):
-            return _has_value(left) and _has_value(right)
-    return False
 
 
 def _told_apart(type_: Type, asked: list[Value], spec: Spec) -> tuple[Value, ...]:
@@ -272,121 +267,3 @@ def _paths(machine: Machine, spec: Spec) -> Iterator[str]:
 
     for expression in machine_expressions(machine, spec.messages):
         yield from (call.path for call in calls(expression))
-
-
-# -- which names still matter ----------------------------------------------------------------------------------------
-
-
-class _Liveness:
-    """The names of a machine that are read after it has come to rest in a state, state by state."""
-
-    def __init__(self, machine: Machine, spec: Spec) -> None:
-        self.machine = machine
-        self.messages = spec.messages
-        self.role = machine.role
-        self.entry: dict[str, Names] = dict.fromkeys(machine.states, _NONE)
-        self.rest: dict[str, Names] = dict.fromkeys(machine.states, _NONE)
-
-    def solve(self) -> None:
-        """Go round until nothing changes."""
-        changed = True
-        while changed:
-            changed = False
-            for state in reversed(tuple(self.machine.states.values())):
-                rest, entry = self._state(state)
-                changed = changed or rest != self.rest[state.name] or entry != self.entry[state.name]
-                self.rest[state.name], self.entry[state.name] = rest, entry
-
-    def _state(self, state: State) -> tuple[Names, Names]:
-        """Return the names read after the state was entered, and those read from before its steps on."""
-        then = self._choice(state.then, state) if state.then is not None else _NONE
-        rest = self._answers(state.answers, state) | _read(state.awaits)
-        if self.machine.always is not None:
-            rest |= self._answers(self.machine.always.answers, state) | _read(self.machine.always.awaits)
-            rest |= _read(self.machine.always.within)
-        match kind(state):
-            case "wait":
-                before = rest | _read(state.within)
-                if state.ask is not None:
-                    before |= _reads(state.ask.arguments or ())
-                    rest = before
-            case "call":
-                bound = _reads(binding.value for binding in state.bindings) - {"result"}
-                targets = frozenset(binding.target for binding in state.bindings)
-                assert state.run is not None, "a call calls"
-                rest |= bound | (then - targets)
-                before = rest | _reads(state.run.arguments or ()) | _read(state.within)
-                before -= targets - bound - _reads(state.run.arguments or ()) - self._of_events(state)
-            case "accept":
-                assert state.accept is not None, "an accept accepts"
-                accept = state.accept
-                rest |= then | {accept.name} | (_reads(accept.machine.arguments or ()) - {"peer"})
-                rest |= _read(accept.seats) | _read(accept.linger) | _read(state.within)
-                before = rest
-            case _:
-                before = then
-        before = self._steps(state.steps, before)
-        if state.each is not None:
-            each = state.each
-            inside = before | _read(each.guard) | _read(each.until) | then
-            rest |= inside
-            before = (inside - {each.name}) | _read(each.items) | _read(each.parallel)
-        return rest, before
-
-    def _of_events(self, state: State) -> Names:
-        found = self._answers(state.answers, state)
-        return found | (self._answers(self.machine.always.answers, state) if self.machine.always is not None else _NONE)
-
-    def _answers(self, answers: Handlers, state: State) -> Names:
-        found = _NONE
-        for event, choice in answers.choices():
-            bound = _OF_EVENT.get(event, _NONE)
-            if event in self.messages:
-                bound = frozenset(field.name for field in self.messages[event].fields)
-                if self.role not in self.messages[event].senders:
-                    bound |= {"peer"}
-            found |= self._choice(choice, state) - bound
-        for moment in (*answers.after, *answers.every):
-            found |= _read(moment.wait)
-        return found
-
-    def _choice(self, choice: Choice, state: State) -> Names:
-        return _NONE.union(*(self._branch(branch, state) for branch in choice.branches))
-
-    def _branch(self, branch: Branch, state: State) -> Names:
-        match branch.next:
-            case Goto(target):
-                after = self.entry[target]
-            case Return(value):
-                after = _read(value)
-            case Choice():
-                after = self._choice(branch.next, state)
-            case _:
-                after = self.rest[state.name]
-        return self._steps(branch.steps, after) | _read(branch.guard) | _read(branch.limit)
-
-    def _steps(self, steps: tuple[Step, ...], after: Names) -> Names:
-        for step in reversed(steps):
-            match step:
-                case Let(bindings):
-                    after -= {binding.target for binding in bindings if binding.field is None}
-                    after |= _reads(binding.value for binding in bindings)
-                    after |= {binding.target for binding in bindings if binding.field is not None}
-                case Send():
-                    after |= _read(step.receivers) | {"peer"}
-                    for call in step.messages:
-                        if call.arguments is None:
-                            after |= {field.name for field in self.messages[call.path].fields}
-                        else:
-                            after |= _reads(call.arguments)
-                case Drop():
-                    after |= _read(step.peers)
-        return after
-
-
-def _read(expression: Expression | None) -> Names:
-    return frozenset(name.name for name in names(expression)) if expression is not None else _NONE
-
-
-def _reads(expressions: Iterable[Expression]) -> Names:
-    return _NONE.union(*map(_read, expressions))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from machines.verification.abstract.domain import moved, seats_in
+from machines.verification.abstract.domain import UNSET, moved, seats_in
 
 _OTHER = -1  # within a sign-up: its own peer, or one that only sign-ups speak of
 
@@ -18,6 +18,41 @@ def meet(call: Any, met: dict[int, None]) -> bool:
         met.update(dict.fromkeys(seats_in(loop[1])))
     ordered = not (sign_ups or parked)
     return (child is None or meet(child, met)) and ordered
+
+
+def spoken_of(call: Any, met: dict[int, None]) -> None:
+    """Note the peers that a call and all below it speak of, in order, those of sign-ups too."""
+    _, _, env, hears, _, _, _, loop, child, sign_ups, parked, _, seat = call
+    met.update(dict.fromkeys(seats_in(*env)))
+    met.update(dict.fromkeys(hears))
+    if loop is not None:
+        met.update(dict.fromkeys(seats_in(loop[1])))
+    if seat >= 0:
+        met[seat] = None
+    for below in (*((child,) if child is not None else ()), *(sign_ups or ()), *(parked or ())):
+        spoken_of(below, met)
+
+
+def without_strangers(root: Any, at: int, fixed: int) -> tuple[Any, dict[int, None]]:
+    """Return the calls without what is known of peers that none of them speaks of, and the peers that they do.
+
+    Nobody can hear or ask for those any more. What is known of the others stands in the order in which they are spoken
+    of, so that it makes no difference who was heard of first. It is the name ``at`` of main, -1 if nothing ever is
+    known; ``fixed`` seats are always heard.
+    """
+    met: dict[int, None] = dict.fromkeys(range(fixed))
+    env = root[2]
+    known: Any = env[at] if at >= 0 else UNSET
+    if known is UNSET:
+        spoken_of(root, met)
+        return root, met
+    without = (*root[:2], (*env[:at], UNSET, *env[at + 1 :]), *root[3:])
+    spoken_of(without, met)
+    of = {peer.seat: (peer, fields) for peer, fields in known}
+    left = tuple([of[seat] for seat in met if seat in of])
+    if not left:
+        return without, met
+    return (*root[:2], (*env[:at], left, *env[at + 1 :]), *root[3:]), met
 
 
 def ranks(local: Any, fixed: int) -> tuple[int, ...]:
@@ -61,4 +96,4 @@ def _anonymous(call: Any, own: int, place: dict[int, int]) -> tuple[Any, ...]:
     return machine, state, values, [of(seat) for seat in hears], asked, told_empty, fired, items, inner
 
 
-__all__ = ["meet", "ranks"]
+__all__ = ["meet", "ranks", "without_strangers"]

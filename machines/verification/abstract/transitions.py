@@ -96,7 +96,7 @@ class StateTransitions(Dialogue):
                 call.state = onward.state
                 self.work.append(call)
             elif isinstance(onward, Return):
-                call.result = self._value(onward.value, call)
+                call.result = self._needed(onward.value, call)
                 self._leave(call)
                 self._finish(call)
             elif isinstance(onward, Choice):
@@ -157,7 +157,7 @@ class StateTransitions(Dialogue):
         for step in steps:
             match step:
                 case Let(bindings):
-                    values = [self._value(binding.value, call) for binding in bindings]
+                    values = [self._needed(binding.value, call) for binding in bindings]
                     for binding, value in zip(bindings, values, strict=True):
                         if binding.field is None:
                             self._bind(call, binding.target, value)
@@ -185,6 +185,10 @@ class StateTransitions(Dialogue):
                     if value is not None:
                         for one in self.reckoner.receivers(value):
                             self._drop(one, "dropped")
+
+    def _needed(self, expression: Expression, call: AbstractCall) -> Value:
+        """Return the value of an expression, UNSET if it decides nothing: see `relevance`."""
+        return UNSET if id(expression) in self.outline.idle else self._value(expression, call)
 
     def _token(self, message: Call, call: AbstractCall) -> Token:
         tracked = self.outline.tracked.get(message.path)
@@ -298,7 +302,7 @@ class StateTransitions(Dialogue):
     def _run(self, call: AbstractCall) -> None:
         run = call.model.run
         assert run is not None, "a call calls"
-        arguments = tuple([self._value(argument, call) for argument in run.arguments or ()])
+        arguments = tuple([self._needed(argument, call) for argument in run.arguments or ()])
         call.child = self._call(run.path, arguments, call)
         self.work.append(call.child)
 
@@ -356,7 +360,7 @@ class StateTransitions(Dialogue):
             index = parent.outline.index
             before = parent.env[index["result"]]
             parent.env[index["result"]] = call.result
-            values = [self._value(binding.value, parent) for binding in state.bindings]
+            values = [self._needed(binding.value, parent) for binding in state.bindings]
             if "result" not in {binding.target for binding in state.bindings}:
                 parent.env[index["result"]] = before
             for binding, value in zip(state.bindings, values, strict=True):

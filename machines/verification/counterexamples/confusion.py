@@ -15,7 +15,8 @@ from machines.verification.abstract.domain import UNSET
 from machines.verification.abstract.inputs import AbstractInterpreter
 from machines.verification.abstract.process import Process
 from machines.verification.abstract.state import AbstractCall, Layer, Observation, Token
-from machines.verification.search.state_space import GlobalState, StateSpace, Transition
+from machines.verification.search.moves import GlobalState, Transition
+from machines.verification.search.state_space import StateSpace
 from machines.verification.search.system import System
 
 
@@ -80,6 +81,7 @@ class PlainCast(System):
     """All roles, each mistaking what it can not tell apart."""
 
     part = PlainPart
+    decides_only = False
 
 
 class FreeCast(System):

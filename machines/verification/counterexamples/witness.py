@@ -32,7 +32,8 @@ from machines.verification.counterexamples.replay import Decide, last_read
 from machines.verification.counterexamples.shrinking import needed
 from machines.verification.error_states import names_of, step_of, steps
 from machines.verification.search.channels import is_empty
-from machines.verification.search.state_space import GlobalState, StateSpace, Transition
+from machines.verification.search.moves import GlobalState, Transition
+from machines.verification.search.state_space import StateSpace
 from machines.verification.search.system import ProcessInstance
 from machines.verification.sign_ups import is_filled
 from machines.verification.verdict import Finding, TraceStep

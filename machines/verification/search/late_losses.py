@@ -14,13 +14,11 @@ go on, it is no standstill; and if nobody could, the losses were not left out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from machines.verification.abstract.state import LOST
-
-if TYPE_CHECKING:
-    from machines.verification.search.state_space import GlobalState, StateSpace, Transition
-    from machines.verification.search.system import ProcessInstance
+from machines.verification.search.moves import GlobalState, Search, Transition
+from machines.verification.search.system import ProcessInstance
 
 LATER = "a connection whose loss nobody would hear yet is lost later"
 DIED = f"{LOST}died"
@@ -45,7 +43,7 @@ class LateLosses:
             self.company.append(frozenset(company))
         self.looked_at: set[Any] = set()
 
-    def left_out(self, graph: StateSpace, config: GlobalState, moves: list[Transition]) -> list[Transition]:
+    def left_out(self, graph: Search, config: GlobalState, moves: list[Transition]) -> list[Transition]:
         """Return the moves of a state without the losses that may as well come later."""
         later: list[Transition] = []
         gone: set[int] = set()
@@ -62,7 +60,7 @@ class LateLosses:
         out = {id(move) for move in later} - {id(move) for move in kept}
         return [move for move in moves if id(move) not in out]
 
-    def _is_heard(self, graph: StateSpace, config: GlobalState, at: int) -> bool:
+    def _is_heard(self, graph: Search, config: GlobalState, at: int) -> bool:
         """Whether somebody outside would take the loss of an actor now, or could be told of it."""
         locals_, queues, _ = config
         for other, theirs, outgoing in self.hearers[at]:
@@ -77,7 +75,7 @@ class LateLosses:
                 return True
         return False
 
-    def _is_new(self, graph: StateSpace, config: GlobalState, move: Transition) -> bool:
+    def _is_new(self, graph: Search, config: GlobalState, move: Transition) -> bool:
         """Whether a client was never lost yet in what it is in, with what waits for it and of it."""
         of = (move.actor, graph.state_of(config, graph.cast.actors[move.actor].group))
         if of in self.looked_at:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from machines.verification.abstract.process import NOT_STARTED
 from machines.verification.abstract.state import Closed
-
-if TYPE_CHECKING:
-    from machines.verification.search.state_space import GlobalState, StateSpace
+from machines.verification.search.moves import GlobalState, Search
 
 
-def is_covered(graph: StateSpace, fewer: StateSpace, config: GlobalState) -> bool:
+def is_covered(graph: Search, fewer: Search, config: GlobalState) -> bool:
     """Whether one of the clients that are alike plays no part any more, and without it this was looked at.
 
     It plays none if it has come to its end, nothing waits for it or of it, and no shared actor knows of it. It may
@@ -44,14 +40,14 @@ def is_covered(graph: StateSpace, fewer: StateSpace, config: GlobalState) -> boo
     return False
 
 
-def _is_left(graph: StateSpace, fewer: StateSpace, config: GlobalState, actors: tuple[int, ...]) -> bool:
+def _is_left(graph: Search, fewer: Search, config: GlobalState, actors: tuple[int, ...]) -> bool:
     for without in graph.without:
         if without.gone == actors:
             return fewer.has(without.left(config, fewer.empty))
     return False
 
 
-def _knows(graph: StateSpace, locals_: tuple[int, ...], at: int) -> bool:
+def _knows(graph: Search, locals_: tuple[int, ...], at: int) -> bool:
     """Whether a shared actor knows of the peer that an actor is to it."""
     for other, theirs in graph.cast.actors[at].peers:
         shared = graph.cast.actors[other]
@@ -60,7 +56,7 @@ def _knows(graph: StateSpace, locals_: tuple[int, ...], at: int) -> bool:
     return False
 
 
-def _is_refused(graph: StateSpace, locals_: tuple[int, ...], at: int) -> bool:
+def _is_refused(graph: Search, locals_: tuple[int, ...], at: int) -> bool:
     """Whether a client that connects, now or later, is closed at once, and nothing else happens."""
     for other, theirs in graph.cast.actors[at].peers:
         shared = graph.cast.actors[other]

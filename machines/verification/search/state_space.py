@@ -20,7 +20,6 @@ legal) may happen at any time; from then on the run is a *faulty* one. Some ques
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
@@ -30,6 +29,7 @@ from machines.verification.abstract.state import LOST, Closed, Sent
 from machines.verification.budget import BudgetSpent
 from machines.verification.search.channels import Channel
 from machines.verification.search.late_losses import LATER, LateLosses
+from machines.verification.search.moves import GlobalState, Own, Queue, Transition
 from machines.verification.search.one_less import is_covered
 from machines.verification.search.symmetry import Orders, Projection, bundles, companies
 from machines.verification.search.system import ProcessInstance, System
@@ -40,42 +40,12 @@ BY_ITSELF = "a client that nobody hears any more is looked at by itself"
 ONE_LESS = "a client without a part any more is left to the search with one less"
 REDUCTIONS = (ALIKE, AT_ONCE, BY_ITSELF, ONE_LESS, LATER)
 
-Queue = Channel | None  # None: nobody will read it any more
-GlobalState = tuple[tuple[int, ...], tuple[Queue, ...], bool]  # local states, queues, whether something went wrong
 _POP, _PUT, _SHUT, _EMPTY, _TAKE = range(5)  # what a move does to a queue
 _ABSENT = (DEAD, NOT_STARTED)
 
 
-@dataclass(slots=True, eq=False)
-class Transition:
-    """An actor does something. ``others`` are moves that come with it: who connects also starts.
-
-    The rest follows from these and is kept because most moves are made in many global states. ``works`` is what it
-    does to queues, in order; ``faulty`` whether something goes wrong by it, ``fair`` whether it happens without that;
-    ``loud`` whether a judge has anything to say of it; ``forced`` whether a connection is lost where neither the player
-    nor a limit would end it.
-    """
-
-    actor: int
-    given: Input
-    next: Successor | None  # None: it dies
-    others: tuple[Transition, ...] = ()
-    works: tuple[tuple[int, int, Any], ...] = ()
-    faulty: bool = False
-    fair: bool = True
-    loud: bool = False
-    forced: bool = False
-
-    def all(self) -> Iterator[Transition]:
-        """Yield the move and those that come with it."""
-        yield self
-        yield from self.others
-
-
 # Where shared actors are while a client connects, and the moves that brought them there.
 _Connecting = tuple[dict[int, int], tuple[Transition, ...]]
-# See `StateSpace._own`.
-_Own = tuple[tuple[tuple[int, int], ...], tuple[Transition, ...], frozenset[int]]
 
 
 class StateSpace:
@@ -104,7 +74,7 @@ class StateSpace:
         self.keys: dict[Any, list[int]] = {}  # by what a client is in, and what waits for it and of it
         self.empty = Channel()
         self.queue_numbers: dict[Queue, int] = {}
-        self.own_moves: list[dict[int, _Own]] = [{} for _ in cast.actors]  # by local state
+        self.own_moves: list[dict[int, Own]] = [{} for _ in cast.actors]  # by local state
         self.readings: dict[
             tuple[int, int, int, Any], tuple[Transition, ...]
         ] = {}  # by actor, local state, seat, and token
@@ -359,14 +329,14 @@ class StateSpace:
             found = self.readings[key] = tuple([self._move(at, given, way) for way in ways])
         return found
 
-    def unasked(self, at: int, local: int) -> _Own:
+    def unasked(self, at: int, local: int) -> Own:
         """Return what `_own` says, which is worked out once."""
         own = self.own_moves[at].get(local)
         if own is None:
             own = self.own_moves[at][local] = self._own(at, local)
         return own
 
-    def _own(self, at: int, local: int) -> _Own:
+    def _own(self, at: int, local: int) -> Own:
         """Return the seats that an actor may read from, with their queues, the moves it makes unasked, who sits."""
         actor = self.cast.actors[at]
         part = actor.part

@@ -46,6 +46,7 @@ class System:
     """
 
     part: type[Process] = Process  # how a role is computed
+    decides_only = True  # whether of names only those are known that decide something
 
     def __init__(
         self,
@@ -65,7 +66,7 @@ class System:
         self.outlines = outlines if outlines is not None else {}
         for role in spec.roles:
             if role not in self.outlines:
-                self.outlines[role] = RoleOutline(self.of[role], role, contracts)
+                self.outlines[role] = RoleOutline(self.of[role], role, contracts, decides_only=self.decides_only)
         self.actors: list[ProcessInstance] = []
         self.links = 0
         self.groups = 0

@@ -9,7 +9,8 @@ import pytest
 
 from machines.loader import load_text, rules_modules
 from machines.verification.contracts import contracts_for
-from machines.verification.search.state_space import GlobalState, StateSpace, Transition
+from machines.verification.search.moves import GlobalState, Transition
+from machines.verification.search.state_space import StateSpace
 from machines.verification.search.system import System
 from machines.verification.temporal import PropertyDetector
 from tests.machines.verification.bench import text_of

@@ -13,7 +13,8 @@ from machines.model import Spec
 from machines.verification import verify as exploring
 from machines.verification.contracts import contracts_for
 from machines.verification.search.late_losses import LATER
-from machines.verification.search.state_space import GlobalState, StateSpace, Transition
+from machines.verification.search.moves import GlobalState, Transition
+from machines.verification.search.state_space import StateSpace
 from machines.verification.verdict import Verdict
 from machines.verification.verify import verify
 from tests.machines.verification.bench import SHIPPED, SPECS
