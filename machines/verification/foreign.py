@@ -39,7 +39,8 @@ from machines.parser.context import joined
 from machines.problems import Place
 from machines.verification.abstract.process import NOT_STARTED, Successor
 from machines.verification.abstract.state import NONSENSE, REASON, Observation, Outcome, Sent
-from machines.verification.search.state_space import GlobalState, StateSpace, Transition
+from machines.verification.search.moves import GlobalState, Transition
+from machines.verification.search.state_space import StateSpace
 from machines.verification.search.system import System
 from machines.verification.temporal import PropertyDetector
 
@@ -155,11 +156,11 @@ class ForeignStateSpace(StateSpace):
         """Yield each way in which something is said and read, or said and not taken now: then it is said later."""
         if seat in self.cast.actors[partner].part.rest(other).closed:
             return
-        self._unasked(at, local)
+        self.unasked(at, local)
         for said in self.said[at, local]:
             assert said.next is not None, "it goes on"
             for sent in said.next.outcome.out:
-                for read in self._reads(partner, other, seat, sent.token) if isinstance(sent, Sent) else ():
+                for read in self.reads(partner, other, seat, sent.token) if isinstance(sent, Sent) else ():
                     yield replace(said, others=(read,), fair=True, loud=said.loud or read.loud)
 
 
