@@ -4,6 +4,7 @@ A global state is the local state of every actor and the messages on their way b
 the search small, and a verdict names those it used:
 
 - What runs side by side is taken one after another: calls over different peers share nothing but their results.
+- Where something went wrong it does not count how a client came to its end.
 - Clients are alike: global states that differ only in which client is which count as one.
 - Whoever waits for one peer only, and has something from it, goes first: it reads, or its clock rings, or it is lost.
   What the others do meanwhile makes no difference to it. A shared actor that heeds who connects does not go first.
@@ -81,6 +82,7 @@ class StateSpace:
         self.shared = [(at, actor.part) for at, actor in enumerate(cast.actors) if actor.group < 0]
         self.incoming = [tuple([incoming for _, incoming in actor.queues]) for actor in cast.actors]
         self.only: list[dict[int, int]] = [{} for _ in cast.actors]  # by local state: see `Rest.only`
+        self.ends = [(at, actor.part.over) for at, actor in enumerate(cast.actors) if actor.group >= 0]
         self.companies = companies(cast)
         self.company_of = [(itemgetter(*actors), itemgetter(*theirs)) for actors, theirs, _ in self.companies]
         self.alone: set[Any] = set()
@@ -493,7 +495,11 @@ class StateSpace:
         What it does from then on is its own affair, so it is looked at once. Only in runs in which something went
         wrong: of the others it is asked how the clients come to their ends together.
         """
-        queues = config[1]
+        locals_, queues, _ = config
+        for at, over in self.ends:
+            if locals_[at] >= 0 and locals_[at] in over:  # how it ended is asked where nothing went wrong
+                locals_ = (*locals_[:at], DEAD, *locals_[at + 1 :])
+        config = (locals_, queues, True)
         for at, (_, _, shared) in enumerate(self.companies):
             for queue in shared:
                 if queues[queue] is not None:

@@ -24,6 +24,9 @@ class OnlyAlike(StateSpace):
     def _ample_reads(self, config: GlobalState) -> list[Transition] | None:
         return None
 
+    def _not_too_early(self, config: GlobalState, moves: list[Transition]) -> list[Transition]:
+        return moves
+
     def _isolated_moves(self, config: GlobalState) -> list[Transition]:
         return []
 
