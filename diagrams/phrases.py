@@ -8,7 +8,17 @@ from collections.abc import Iterable, Iterator
 from math import isinf
 
 from machines.expressions.unparse import show
-from machines.frame_parts import Count, FrameBits, FrameByte, FrameNumber, NumberKind, Rest
+from machines.frame_parts import (
+    Count,
+    FrameBits,
+    FrameByte,
+    FrameContent,
+    FrameHeaders,
+    FrameJson,
+    FrameNumber,
+    NumberKind,
+    Rest,
+)
 from machines.messages.syntax import parse_literal
 from machines.messages.types import type_text
 from machines.model import (
@@ -206,6 +216,12 @@ def _part(part: FramePart) -> str:
             return f"a number {name} ({kind})" if name else f"a number ({kind})"
         case FrameBits(bits, _, _):
             return f"the bits {' '.join(map(str, bits))}"
+        case FrameJson(size, _):
+            return f"JSON of {counted('bytes', size)}"
+        case FrameHeaders(counts, _):
+            return f"headers with {' and '.join(header for header, _ in counts)}" if counts else "headers"
+        case FrameContent(json, _):
+            return "JSON as they announce it" if json else "the content that they announce"
 
 
 def counted(what: str, count: Count) -> str:

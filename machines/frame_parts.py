@@ -99,7 +99,37 @@ class FrameBits:
     place: Place = field(compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class FrameJson:
+    """So many bytes that are a JSON value."""
+
+    size: Count
+    place: Place = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FrameHeaders:
+    """Lines of a name and a text, up to an empty one: a mapping by name.
+
+    ``counts`` are headers that count, each with its count; then the others are passed over, and nothing is said.
+    ``content`` says that a content stands behind them, whose length is none of them.
+    """
+
+    counts: tuple[tuple[str, str], ...] | None
+    place: Place = field(compare=False)
+    content: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FrameContent:
+    """What the headers before it announce: a text, or with ``json`` a JSON value, null if it is empty."""
+
+    json: bool
+    place: Place = field(compare=False)
+
+
 BytePart = FrameByte | FrameNumber | FrameBits
+PlainPart = FrameBytes | FrameUntil | FrameJson | FrameHeaders | FrameContent | BytePart
 
 
 def bytes_of(bits: tuple[Bit, ...]) -> int:
@@ -107,7 +137,7 @@ def bytes_of(bits: tuple[Bit, ...]) -> int:
     return sum(bit.width for bit in bits) // 8
 
 
-def values_of_bytes(part: BytePart) -> int:
+def values_of_plain(part: PlainPart) -> int:
     """Return how many values a part says."""
     match part:
         case FrameByte():
@@ -116,3 +146,7 @@ def values_of_bytes(part: BytePart) -> int:
             return 0 if name else 1
         case FrameBits(_, values):
             return len(values)
+        case FrameHeaders(counts):
+            return 1 if counts is None else 0
+        case _:
+            return 1

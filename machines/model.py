@@ -17,7 +17,7 @@ from typing import Any, Literal
 from machines.claims import Property as Property
 from machines.claims import StatePredicate as StatePredicate
 from machines.claims import Suppression as Suppression
-from machines.frame_parts import BytePart, Count, FrameBits, FrameByte, FrameNumber, values_of_bytes
+from machines.frame_parts import Count, PlainPart, values_of_plain
 from machines.frame_parts import FrameBytes as FrameBytes
 from machines.frame_parts import FrameUntil as FrameUntil
 from machines.limits import Early as Early
@@ -326,21 +326,21 @@ class FrameSize:
     place: Place = field(compare=False)
 
 
-FramePart = FrameLine | FrameBytes | FrameUntil | FrameRepeat | FrameSize | BytePart
+FramePart = FrameLine | FrameRepeat | FrameSize | PlainPart
 CompositeFrame = tuple[FramePart, ...]
 
 
 def values_of(part: FramePart) -> int:
     """Return how many values a part says; a line with a pattern, a number and bits say what counts nothing."""
     match part:
-        case FrameLine(pattern) if pattern is not None:
-            return len(part.values)
-        case FrameByte() | FrameNumber() | FrameBits():
-            return values_of_bytes(part)
+        case FrameLine(pattern):
+            return len(part.values) if pattern is not None else 1
         case FrameSize(_, parts):
             return sum(map(values_of, parts))
-        case _:
+        case FrameRepeat():
             return 1
+        case _:
+            return values_of_plain(part)
 
 
 # -- steps, branches, answers ----------------------------------------------------------------------------------------

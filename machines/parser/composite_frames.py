@@ -11,10 +11,10 @@ How a line is written is in `machines.parser.frame_lines`, which field its names
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from machines.frame_parts import Count, FrameBits, FrameNumber, Rest
+from machines.frame_parts import Count, FrameBits, FrameContent, FrameHeaders, FrameJson, FrameNumber, Rest
 from machines.model import (
     CompositeFrame,
     FrameBytes,
@@ -32,11 +32,33 @@ from machines.parser.charset import beyond
 from machines.parser.context import NAME, ParseContext, inside, shown
 from machines.parser.frame_lines import read_line
 from machines.parser.frame_values import with_types
+from machines.parser.header_parts import read_content, read_counted_headers, with_content
 from machines.parser.yaml_nodes import MapNode, Node, ScalarNode
+from machines.problems import Place
 
-PARTS = ("line", "case", "bytes", "until", "repeat", "of", "byte", "number", "as", "bits", "size")
+PARTS = (
+    "line",
+    "case",
+    "bytes",
+    "until",
+    "repeat",
+    "of",
+    "byte",
+    "number",
+    "as",
+    "bits",
+    "size",
+    "json",
+    "headers",
+    "content",
+)
 BESIDE = {"of": ("repeat", "size"), "case": ("line",), "as": ("number",)}  # what goes with another key only
 NESTED_MAX = 8  # repetitions and sizes within each other
+_ALONE: dict[str, Callable[[Place], FramePart]] = {  # parts that are one word
+    "line": lambda place: FrameLine(None, place),
+    "headers": lambda place: FrameHeaders(None, place),
+    "content": lambda place: FrameContent(False, place),
+}
 REST_HINT = "it goes within the 'of' of a size: {size: u16, of: [{bytes: rest}]}"
 
 
@@ -108,8 +130,9 @@ def _parts(
         part = _part(reading, item, counts, depth, sized=sized)
         if part is not None:
             parts.append(part)
+    parts = with_content(reading, parts, counts)
     for part in parts[:-1]:
-        if isinstance(part, FrameBytes | FrameRepeat) and isinstance(_size(part), Rest):
+        if isinstance(part, FrameBytes | FrameJson | FrameRepeat) and isinstance(_size(part), Rest):
             reading.fault(part.place, "A137", "what stands behind the rest never comes", "the rest is the last part")
     told = tuple(_telling(reading, part, counts) for part in parts)
     empty = all(isinstance(part, FrameLine) and part.pattern is not None and not part.values for part in told)
@@ -120,8 +143,8 @@ def _parts(
     return told
 
 
-def _size(part: FrameBytes | FrameRepeat) -> Count:
-    return part.size if isinstance(part, FrameBytes) else part.count
+def _size(part: FrameBytes | FrameJson | FrameRepeat) -> Count:
+    return part.count if isinstance(part, FrameRepeat) else part.size
 
 
 def _telling(reading: ParseContext, part: FramePart, counts: Mapping[str, bool]) -> FramePart:
@@ -146,8 +169,8 @@ def _telling(reading: ParseContext, part: FramePart, counts: Mapping[str, bool])
 
 
 def _part(reading: ParseContext, node: Node, counts: dict[str, bool], depth: int, *, sized: bool) -> FramePart | None:
-    if isinstance(node, ScalarNode) and node.text == "line":
-        return FrameLine(None, node.place)
+    if isinstance(node, ScalarNode) and node.text in ("line", "headers", "content"):
+        return _ALONE[node.text](node.place)
     body = reading.mapping(node, "a part of a frame", "line, or like {bytes: size}")
     keys = reading.known_keys(body, PARTS, "a part of a frame")
     if not isinstance(node, MapNode):
@@ -156,7 +179,8 @@ def _part(reading: ParseContext, node: Node, counts: dict[str, bool], depth: int
     astray = [key for key in BESIDE if key in keys and not set(BESIDE[key]) & set(keys)]
     if len(kinds) != 1 or astray or (set(BESIDE["of"]) & set(keys) and "of" not in keys):
         if "" not in keys:
-            text = "a part of a frame is one of: line, bytes, until, byte, number, bits, repeat or size with of"
+            text = "a part of a frame is one of: line, bytes, until, json, headers, content, byte, number, bits, "
+            text += "repeat or size with of"
             reading.fault(node.place, "A137", text, "begin a new part with '- '")
         return None
     kind = kinds[0]
@@ -170,6 +194,10 @@ def _part(reading: ParseContext, node: Node, counts: dict[str, bool], depth: int
         return read_number(reading, written, body.get("as"), counts)
     if kind == "bits":
         return read_bits(reading, written, counts)
+    if kind == "headers":
+        return read_counted_headers(reading, written, counts)
+    if kind == "content":
+        return read_content(reading, written)
     value = reading.text(written, f"the value of '{kind}'")
     if value is None:
         return None
@@ -181,8 +209,8 @@ def _part(reading: ParseContext, node: Node, counts: dict[str, bool], depth: int
     if isinstance(count, Rest) and (kind == "size" or not sized):
         reading.fault(inside(written), "A137", f"nothing says where the rest ends in '{kind}'", REST_HINT)
         return None
-    if kind == "bytes":
-        return FrameBytes(count, node.place)
+    if kind in ("bytes", "json"):
+        return (FrameBytes if kind == "bytes" else FrameJson)(count, node.place)
     inner = body.get("of")
     assert inner is not None, "it stands beside 'repeat' and 'size'"
     if kind == "size":

@@ -29,7 +29,17 @@ import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
-from machines.frame_parts import Count, FrameBits, FrameByte, FrameNumber, NumberKind, Rest
+from machines.frame_parts import (
+    Count,
+    FrameBits,
+    FrameByte,
+    FrameContent,
+    FrameHeaders,
+    FrameJson,
+    FrameNumber,
+    NumberKind,
+    Rest,
+)
 from machines.model import (
     CompositeFrame,
     FrameBytes,
@@ -48,6 +58,8 @@ from machines.wire.byte_parts import (
 )
 from machines.wire.frame_writing import LINE_ENDS
 from machines.wire.framing import FrameError, TooLongError
+from machines.wire.header_parts import HEADERS, read_content, read_headers
+from machines.wire.json_text import Malformed, decoder
 from machines.wire.line_patterns import line_pattern
 
 _Step = Generator[None, None, Any]
@@ -246,9 +258,23 @@ class PartsFramer:
                     found.append((yield from self._repeat(count, inner, counts)))
                 case FrameSize(size, inner):
                     yield from self._contents((yield from self._count(size, counts)), inner, counts, found)
+                case FrameJson(size):
+                    found.append(self._json((yield from self._bytes((yield from self._count(size, counts))))))
+                case FrameHeaders():
+                    yield from read_headers(part, self._counted_line, self._charset, counts, found)
+                case FrameContent(json):
+                    raw = yield from read_content(self._counted_line, self._bytes, counts[HEADERS])
+                    found.append((self._json(raw) if raw else None) if json else self._text(raw))
                 case FrameByte() | FrameNumber() | FrameBits():
                     yield from read_part(part, self._bytes, counts, found)
         return found[0] if len(found) == 1 else found
+
+    def _json(self, raw: bytes) -> Any:
+        try:
+            return decoder(self._wire.depth_max, self._wire.digits_max)(raw)
+        except Malformed as error:
+            self._bad = str(error)
+            return None
 
     def _count(self, count: Count, counts: Mapping[str, Any]) -> _Step:
         if isinstance(count, NumberKind):
@@ -293,6 +319,13 @@ class PartsFramer:
             self._check(len(self._buffer))
             self._scanned = max(0, len(self._buffer) - len(end) + 1)  # the last byte may begin an end
             yield
+
+    def _counted_line(self) -> _Step:
+        """Take a line that is a part by itself."""
+        self._counts += 1
+        if self._counts > self._parts_max:
+            raise TooLongError(f"a message has more than {self._parts_max} parts")
+        return (yield from self._line(self._end))
 
     def _line_text(self, line: bytes) -> str:
         if b"\n" in line:

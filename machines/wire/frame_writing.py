@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from machines.frame_parts import Count, FrameBits, FrameByte, FrameNumber, NumberKind, Rest
+from machines.frame_parts import (
+    Count,
+    FrameBits,
+    FrameByte,
+    FrameContent,
+    FrameHeaders,
+    FrameJson,
+    FrameNumber,
+    NumberKind,
+    Rest,
+)
 from machines.messages.shapes import Mismatch, shown
 from machines.model import (
     CompositeFrame,
@@ -20,6 +30,8 @@ from machines.model import (
 )
 from machines.wire.byte_parts import encode_part, write_number, write_part
 from machines.wire.charset import encoded
+from machines.wire.header_parts import HEADERS, LENGTH, checked_headers, written_headers
+from machines.wire.json_text import encode_json
 from machines.wire.line_patterns import line_pattern
 
 LINE_ENDS: Final = {"lf": b"\n", "crlf": b"\r\n"}
@@ -66,8 +78,10 @@ def _sequence(
                 yield encoded(line_pattern(part, charset).write(counts), charset) + end
             case FrameLine():
                 yield raw + end
-            case FrameBytes() | FrameSize():
+            case FrameBytes() | FrameSize() | FrameJson() | FrameContent():
                 yield raw
+            case FrameHeaders():
+                yield from written_headers(part, counts, charset, end)
             case FrameByte() | FrameNumber() | FrameBits():
                 yield write_part(part, raw, counts)
             case FrameUntil(mark):
@@ -93,8 +107,15 @@ def _encoded_part(part: FramePart, given: Sequence[Any], counts: dict[str, Any],
     if isinstance(part, FrameSize):
         raw = b"".join(_sequence(part.parts, given, counts, end, charset))
         return _prefix(part.size, len(raw), counts) + raw
-    raw = encoded(given[0], charset)
-    if isinstance(part, FrameBytes):
+    if isinstance(part, FrameHeaders):
+        counts[HEADERS] = checked_headers(part, given[0], charset) if given else {}
+        return b""
+    if isinstance(part, FrameContent):
+        raw = encoded(given[0], charset) if not part.json else b"" if given[0] is None else encode_json(given[0])
+        counts[LENGTH] = len(raw)
+        return raw
+    raw = encode_json(given[0]) if isinstance(part, FrameJson) else encoded(given[0], charset)
+    if isinstance(part, FrameBytes | FrameJson):
         return _prefix(part.size, len(raw), counts) + raw
     if isinstance(part, FrameLine) and (b"\n" in raw or b"\r" in raw):
         raise Mismatch((), "a text without a line end", shown(given[0]))
