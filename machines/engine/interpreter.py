@@ -525,7 +525,7 @@ class Interpreter(Transaction):
         if away:
             for seat in away:
                 spawning.want(self, seat, frame)
-            group = tuple([seat for seat in group if seat not in away])
+            group = tuple([seat for seat in group if frame.host is self.lent_to(seat)])
         for seat in group:
             holder = seat.holder
             if holder is not None and holder is not frame and holder.alive and not is_within(frame, holder):

@@ -337,7 +337,7 @@ def bare(value: Any) -> Any:
             if field.name not in ("place", "file") and field.compare
         }
     if isinstance(value, dict):
-        return {key: bare(part) for key, part in value.items()}
+        return {key: None if type(part).__name__ == "Place" else bare(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [bare(part) for part in value if type(part).__name__ != "Place"]
     return value

@@ -14,6 +14,7 @@ import pytest
 
 from machines.effects import Send
 from machines.loader import load
+from machines.model import Wire
 from tests.runtime.test_shipped_servers import in_thread, serving
 from tests.support.session_harness import Run
 
@@ -339,3 +340,14 @@ def test_who_has_left_takes_no_room() -> None:
         run.write(peer, packet(0x82, b"\x00\x01" + text(b"%d" % number) + b"\x00"))
         assert sent(run, peer).endswith(b"\x90\x03\x00\x01\x00")
         run.lose(peer) if number % 2 else run.write(peer, b"\xe0\x00")
+
+
+def test_more_clients_are_served_than_machines_run_where_no_limit_is_set() -> None:
+    run = broker()
+    assert run.spec.wire.started_max >= run.spec.wire.connections_max
+    peers = [joined(run) for _ in range(Wire().started_max + 10)]
+    run.write(peers[-1], packet(0x82, b"\x00\x01" + text(b"#") + b"\x00"))
+    run.write(peers[0], packet(0x30, text(b"t") + b"x"))
+
+    assert sent(run, peers[-1]).endswith(packet(0x30, text(b"t") + b"x"))
+    assert not run.dropped
