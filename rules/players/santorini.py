@@ -325,24 +325,53 @@ def choices(question: str, arguments: Mapping[str, Any] | Iterable[tuple[str, An
     Raises:
         ValueError: no protocol of Santorini asks such a question, or its values do not fit.
     """
+    return [(text, answer) for text, answer, _ in _options(question, arguments)]
+
+
+def cells(question: str, arguments: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> list[tuple[tuple[str, int], ...]]:
+    """Return for each of the `choices` what is done at which cells, one after another; nothing if one gives up.
+
+    Raises:
+        ValueError: as for ``choices``.
+    """
+    return [those for _, _, those in _options(question, arguments)]
+
+
+def _options(
+    question: str, arguments: Mapping[str, Any] | Iterable[tuple[str, Any]]
+) -> list[tuple[str, Answer, tuple[tuple[str, int], ...]]]:
     asked = read_question(question, list(dict(arguments).values()))
     position = asked.position
     if asked.phase == "place":
-        return [(_at(cell), asked.dialect.place(asked, cell, check=False)) for cell in _free(position)]
+        placed = asked.dialect.place
+        return [(_at(cell), placed(asked, cell, check=False), (("place", cell),)) for cell in _free(position)]
     if asked.phase == "build":
         here = position.mine[asked.number - 1]
         builds = LISTED[NEAR[here] & position.cells_below(CAPPED) & ~position.occupied]
         turns = [Turn(asked.number, here, build) for build in builds]
-        return [(_build_text(position, turn), asked.dialect.turn(asked, turn, check=False)) for turn in turns]
+        return [
+            (_build_text(position, turn), asked.dialect.turn(asked, turn, check=False), _cells(asked, turn))
+            for turn in turns
+        ]
     words = {}
     for turn in position.turns():
         answer = asked.dialect.turn(asked, turn, check=False)
         text = f"worker {turn.worker} {_step_text(position, asked.source(turn), turn.to)}"
         if turn.build is not None and not asked.dialect.halves:
             text += f", {_build_text(position, turn)}"
-        words[text] = answer
+        words[text] = answer, _cells(asked, turn)
     given_up = asked.dialect.give_up(asked)
-    return [*words.items(), *([("give up", given_up)] if given_up is not None else [])]
+    found = [(text, answer, those) for text, (answer, those) in words.items()]
+    return [*found, *([("give up", given_up, ())] if given_up is not None else [])]
+
+
+def _cells(asked: Any, turn: Turn) -> tuple[tuple[str, int], ...]:
+    """Return what a turn does at which cells, as far as it is asked for."""
+    if asked.phase == "build":
+        assert turn.build is not None
+        return (("build on", turn.build),)
+    step = (("worker at", asked.source(turn)), ("step to", turn.to))
+    return step if turn.build is None or asked.dialect.halves else (*step, ("build on", turn.build))
 
 
 def _at(cell: int) -> str:

@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from rules.santorini_board import SIDE, WORDS, BoardError, cell_of, place_of, read_board, step_of
+from rules.santorini_board import EMPTY, SIDE, WORDS, Board, BoardError, cell_of, place_of, read_board, step_of
+from rules.views.santorini_offered import offered
 from rules.views.santorini_svg import LETTERS, board_svg, players_of
 
-__all__ = ["EXPLANATION", "board_svg", "board_text", "pictured", "result_lines", "shown"]
+__all__ = ["EXPLANATION", "board_svg", "board_text", "offered", "pictured", "result_lines", "shown"]
 
+WORKERS = 4  # on the board of a game that has begun
 EXPLANATION = """\
        0   1   2      A place is row,column: 0,0 is at the top left, north is up.
     0  0   2   1B1    A cell is its height, and the worker on it: B1 is player B's first.
@@ -144,11 +146,36 @@ def _news_shown(message: str, fields: Mapping[str, Any]) -> str | None:
 def pictured(state: Any, who: str, message: str, fields: Mapping[str, Any]) -> tuple[Any, Callable[[], str] | None]:
     """Return what is known after a message, and how to draw the board that it shows; None if it shows none.
 
-    ``state`` is what this returned for the message before; ``who`` is the client that sent or got it.
+    ``state`` is what this returned for the message before; ``who`` is the client that sent or got it. Where no message
+    has a board, it is kept: from what clients do, each with its own workers' numbers.
     """
     if "board" in fields:
         return None, partial(board_svg, fields["board"], turn=who)
-    return None, None
+    if message in ("wid_posn", "wid_move_build_dir"):
+        kept = _done(state or EMPTY, f"{who}{fields['wid']}", fields)
+        return kept, partial(board_svg, kept.wire, turn=who)
+    return state, None
+
+
+def _done(board: Board, worker: str, fields: Mapping[str, Any]) -> Board:
+    """Return a board after what a worker's player says it does; a further game begins with an empty one."""
+    if "posn" in fields:
+        cell = cell_of(fields["posn"])
+        if len(board.workers) >= WORKERS or board.cell(worker) is not None:
+            board = EMPTY
+        return board if cell is None else Board(board.heights, (*board.workers, (worker, cell)))
+    at = board.cell(worker)
+    to = None if at is None else _beside(at, fields["move_dir"])
+    if to is None:
+        return board
+    built = None if fields["build_dir"] is None else _beside(to, fields["build_dir"])
+    moved = board.step(worker, to)
+    return moved if built is None else moved.raised(built)
+
+
+def _beside(cell: int, direction: Any) -> int | None:
+    step, (row, column) = step_of(direction), place_of(cell)
+    return None if step is None else cell_of((row + step[0], column + step[1]))
 
 
 def result_lines(result: Any) -> list[str]:

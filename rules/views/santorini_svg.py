@@ -64,14 +64,14 @@ def board_svg(
         parts.append(written(middle, MARGIN - 12, str(i), "text", "middle"))
         parts.append(written(MARGIN - 18, middle + 5, str(i), "text", "middle"))
     for cell, height in enumerate(here.heights):
-        parts.append(_building(height, *_corner(cell)))
+        parts.append(_building(height, *corner(cell)))
     marked = cell_of(newest)
     if marked is not None:
-        left, top = _corner(marked)
+        left, top = corner(marked)
         side = f"{SQUARE - 4:g}"
         parts.append(f'<rect class="newest" x="{left + 2:g}" y="{top + 2:g}" width="{side}" height="{side}"/>')
     for worker, cell in here.workers:
-        left, top = _corner(cell)
+        left, top = corner(cell)
         # A little off the middle, so that the figure of the height stays to be read.
         parts.append(_worker(order.index(worker[:-1]), worker[-1], left + SQUARE / 2 + 5, top + SQUARE / 2 + 5, 16))
     parts.append(_panel(here, title, turn, order, lines))
@@ -79,7 +79,8 @@ def board_svg(
     return "\n".join(parts)
 
 
-def _corner(cell: int) -> tuple[float, float]:
+def corner(cell: int) -> tuple[float, float]:
+    """Return where a cell's left upper corner is, in pixels."""
     row, column = place_of(cell)
     return MARGIN + column * SQUARE, MARGIN + row * SQUARE
 

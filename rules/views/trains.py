@@ -10,9 +10,10 @@ from functools import partial
 from typing import Any
 
 from rules.trains_map import Atlas, Connection, MapError, read_map
+from rules.views.trains_offered import offered
 from rules.views.trains_svg import map_svg
 
-__all__ = ["EXPLANATION", "POINTS", "map_svg", "map_text", "pictured", "result_lines", "shown"]
+__all__ = ["EXPLANATION", "POINTS", "map_svg", "map_text", "offered", "pictured", "result_lines", "shown"]
 
 POINTS = "points in each one's last game"  # what the points of an outcome are, for people
 COLUMNS, ROWS = 100, 28  # Characters of the map in text.

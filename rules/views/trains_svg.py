@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from math import hypot
 from typing import Any
 
-from rules.trains_map import Connection, read_map
+from rules.trains_map import Atlas, Connection, read_map
 from rules.views.svg import opening, safe, short, written
 
 WIDTH, HEIGHT = 1000.0, 760.0  # Pixels that the map fills at most, in its own proportions.
@@ -41,27 +41,25 @@ def map_svg(
     owned: Mapping[str, Sequence[Any]] | None = None,
     title: str = "Trains",
     notes: Mapping[str, str] | None = None,
+    lines: Sequence[str] = (),
 ) -> str:
     """Return the picture as the text of an SVG file. ``submitted`` is as in the messages; the rest is told if given.
 
     ``owned`` are the connections of each player, by name, in turn order: with them goes the colour. ``notes`` is a
-    line more on a player, by name: its points.
+    line more on a player, by name: its points. ``lines`` are told below the players.
 
     Raises:
         MapError: it is no map.
     """
     atlas = read_map(submitted)
-    scale = min((WIDTH - 2 * MARGIN) / atlas.width, (HEIGHT - 2 * MARGIN) / atlas.height)
-    spots = {name: (MARGIN + x * scale, MARGIN + y * scale) for name, (x, y) in atlas.cities}
+    scale, spots = _placed(atlas)
     across = 2 * MARGIN + atlas.width * scale
-    down = max(2 * MARGIN + atlas.height * scale, 110.0 + 44 * len(owned or {}))
+    down = max(2 * MARGIN + atlas.height * scale, 110.0 + 44 * len(owned or {}) + 22 * len(lines))
     total = across + (PANEL if owned else 0)
     paints = {name: OWNERS[i % len(OWNERS)] for i, name in enumerate(owned or {})}
     holders = {tuple(one): name for name, those in (owned or {}).items() for one in those}
     parts = opening(title, STYLE, total, down, GROUND)
-    between: dict[tuple[str, str], list[Connection]] = {}
-    for one in atlas.connections:
-        between.setdefault(one[:2], []).append(one)
+    between = _between(atlas)
     for (city, other), those in between.items():
         for i, one in enumerate(those):
             beside = (i - (len(those) - 1) / 2) * APART
@@ -72,8 +70,41 @@ def map_svg(
     parts += _labels(spots, [(spots[city], spots[other]) for city, other in between], across, down)
     if owned:
         parts += _panel(title, owned, paints, notes or {}, across)
+        below = MARGIN + 44 * (len(owned) + 1)
+        parts += [written(across, below + 22 * at, short(line, 40), "text") for at, line in enumerate(lines)]
     parts.append("</svg>\n")
     return "\n".join(parts)
+
+
+def middles(submitted: Any) -> dict[Connection, tuple[float, float]]:
+    """Return the middle of each connection of a map, in the picture's pixels.
+
+    Raises:
+        MapError: it is no map.
+    """
+    atlas = read_map(submitted)
+    spots = _placed(atlas)[1]
+    found = {}
+    for (city, other), those in _between(atlas).items():
+        (x1, y1), (x2, y2) = spots[city], spots[other]
+        far = hypot(x2 - x1, y2 - y1)
+        for i, one in enumerate(those):
+            beside = (i - (len(those) - 1) / 2) * APART
+            found[one] = (x1 + x2) / 2 - (y2 - y1) / far * beside, (y1 + y2) / 2 + (x2 - x1) / far * beside
+    return found
+
+
+def _placed(atlas: Atlas) -> tuple[float, dict[str, tuple[float, float]]]:
+    """Return the pixels of a map's unit, and where each city is in pixels."""
+    scale = min((WIDTH - 2 * MARGIN) / atlas.width, (HEIGHT - 2 * MARGIN) / atlas.height)
+    return scale, {name: (MARGIN + x * scale, MARGIN + y * scale) for name, (x, y) in atlas.cities}
+
+
+def _between(atlas: Atlas) -> dict[tuple[str, str], list[Connection]]:
+    found: dict[tuple[str, str], list[Connection]] = {}
+    for one in atlas.connections:
+        found.setdefault(one[:2], []).append(one)
+    return found
 
 
 def _track(start: tuple[float, float], end: tuple[float, float], one: Connection, beside: float, paint: Any) -> str:

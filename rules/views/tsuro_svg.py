@@ -19,6 +19,8 @@ HEIGHT = 2 * MARGIN + SIDE * SQUARE
 PAINT = {"white": "#ffffff", "black": "#16181d", "red": "#d62839", "green": "#1f9d55", "blue": "#2563eb"}
 FADED = "#9a948a"
 GROUND = "#f7f2e7"
+OPTION = 62.0  # Pixels of a tile that may be laid.
+OPTIONS_ROW = 4
 LINE_CHARACTERS = 26  # What fits beside the board in the larger letters.
 # Where a port lies on its tile, and which way is inwards; both in squares.
 PLACES = ((1, 0), (2, 0), (3, 1), (3, 2), (2, 3), (1, 3), (0, 2), (0, 1))
@@ -47,11 +49,13 @@ def board_svg(
     ejected: Collection[str] = (),
     ranking: Sequence[Sequence[str]] = (),
     cheaters: Sequence[str] = (),
+    options: Sequence[Any] = (),
 ) -> str:
     """Return the picture as the text of an SVG file. ``board`` is as in the messages; the rest is told if given.
 
     ``turn`` is the colour that is asked, ``hand`` what it is offered, ``chosen`` the tile as it was laid, ``newest``
-    its square. ``names`` and ``ejected`` are by colour. ``ranking`` and ``cheaters`` are told at the end of a game.
+    its square. ``options`` are tiles as they may be laid. ``names`` and ``ejected`` are by colour. ``ranking`` and
+    ``cheaters`` are told at the end of a game.
 
     Raises:
         BoardError: the board cannot be one of the game.
@@ -64,31 +68,42 @@ def board_svg(
         parts.append(written(MARGIN - 16, middle + 5, str(i), "text", "middle"))
     for x, column in enumerate(here.columns):
         for y, tile in enumerate(column):
-            parts.append(_tile(tile, *_corner(x, y), SQUARE))
+            parts.append(_tile(tile, *corner(x, y), SQUARE))
     if newest is not None:
-        left, top = _corner(*newest)
+        left, top = corner(*newest)
         parts.append(
             f'<rect class="newest" x="{left + 2:g}" y="{top + 2:g}" width="{SQUARE - 4:g}" height="{SQUARE - 4:g}"/>'
         )
     parts += [_travel(here, start, start[0] in ejected) for start in here.starts]
     parts += [_token(here, start, start[0] in ejected) for start in here.starts]
     parts.append(_panel(here, title, round_number, turn, names or {}, ejected, hand, chosen, ranking, cheaters))
+    for index, tile in enumerate(options):
+        parts.append(_tile(tile, *option_corner(index, len(options)), OPTION))
     parts.append("</svg>\n")
     return "\n".join(parts)
 
 
-def _corner(x: int, y: int) -> tuple[float, float]:
+def corner(x: int, y: int) -> tuple[float, float]:
+    """Return where a square's left upper corner is, in pixels."""
     return MARGIN + x * SQUARE, MARGIN + y * SQUARE
 
 
-def _point(port: int, left: float, top: float, size: float) -> tuple[float, float]:
+def option_corner(index: int, count: int) -> tuple[float, float]:
+    """Return where the corner of a tile is that may be laid, of so many: in rows at the foot of the panel."""
+    rows = -(-count // OPTIONS_ROW)
+    row, column = divmod(index, OPTIONS_ROW)
+    return PANEL_X + column * (OPTION + 8), HEIGHT - MARGIN - (rows - row) * (OPTION + 8)
+
+
+def point(port: int, left: float, top: float, size: float) -> tuple[float, float]:
+    """Return where a port of a tile of that corner and size is, in pixels."""
     across, down = PLACES[port]
     return left + across * size / 3, top + down * size / 3
 
 
 def _curve(entry: int, leave: int, left: float, top: float, size: float) -> str:
     """Return the path data from one port of a tile to another: straight in from the edge, then round."""
-    (x1, y1), (x2, y2) = _point(entry, left, top, size), _point(leave, left, top, size)
+    (x1, y1), (x2, y2) = point(entry, left, top, size), point(leave, left, top, size)
     # Ports near each other need a short bend, or the path would swing across the whole tile.
     bend = max(0.45 * ((x1 - x2) ** 2 + (y1 - y2) ** 2) ** 0.5, 0.26 * size)
     (dx1, dy1), (dx2, dy2) = INWARDS[entry // 2], INWARDS[leave // 2]
@@ -114,7 +129,7 @@ def _travel(here: Board, start: Start, ejected: bool) -> str:
     data = ""
     for entry, leave in zip(passed[::2], passed[1::2], strict=True):
         _, x, y = port_of(entry)
-        data += _curve(entry % 8, leave % 8, *_corner(x, y), SQUARE)
+        data += _curve(entry % 8, leave % 8, *corner(x, y), SQUARE)
     opacity = ' opacity="0.55"' if ejected or here.stand(start)[1] != "in" else ""
     return f'<g{opacity}><path class="rim" d="{data}"/><path class="walked" d="{data}" stroke="{PAINT[start[0]]}"/></g>'
 
@@ -123,9 +138,9 @@ def _token(here: Board, start: Start, ejected: bool) -> str:
     """Return a ring where the token began and a disc where it stands, greyed and crossed if it is out."""
     spot, fate = here.stand(start)
     port, x, y = start[1:]
-    began = _point(PORTS.index(port), *_corner(x, y), SQUARE)
+    began = point(PORTS.index(port), *corner(x, y), SQUARE)
     _, x, y = port_of(spot)
-    stands = _point(spot % 8, *_corner(x, y), SQUARE)
+    stands = point(spot % 8, *corner(x, y), SQUARE)
     paint = PAINT[start[0]]
     ring = (
         f'<circle class="token" cx="{began[0]:.1f}" cy="{began[1]:.1f}" r="5" fill="{paint}"/>'

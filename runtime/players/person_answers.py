@@ -62,10 +62,10 @@ def brief(value: Any) -> str:
 
 
 def _listed(choices: Callable[..., Any], question: str, arguments: dict[str, Any]) -> Sequence[tuple[str, Any]]:
-    """Return the game's legal answers; none if it does not know the question."""
+    """Return the game's legal answers; none if it does not know the question, or not as it is asked here."""
     try:
         listed: Sequence[tuple[str, Any]] = choices(question, arguments)
-    except ValueError:
+    except Exception:  # a variant may ask the same with other values
         return ()
     return listed
 

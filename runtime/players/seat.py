@@ -19,6 +19,7 @@ import anyio.to_thread
 from machines.messages.bodies import compile_message
 from machines.messages.types import Mismatch
 from machines.model import Spec
+from rules.views.offered import Offered
 from runtime.players.base import Arguments
 from runtime.players.companions import companions
 from runtime.players.person_answers import FieldReader, brief, legal_answers
@@ -33,7 +34,10 @@ _OPEN: Final = object()  # in place of an answer that has not come: null may be 
 
 @dataclass(frozen=True, slots=True)
 class SeatQuestion:
-    """What a person is asked: legal answers to choose from, or messages to fill in; ``ends`` on the monotonic clock."""
+    """What a person is asked: legal answers to choose from, or messages to fill in; ``ends`` on the monotonic clock.
+
+    ``offered`` are the same answers with a picture to click them on, where the game has one.
+    """
 
     number: int
     name: str
@@ -42,6 +46,7 @@ class SeatQuestion:
     messages: tuple[str, ...]
     given: Mapping[str, Any]
     ends: float | None
+    offered: Offered | None = None
 
 
 class Seat:
@@ -60,8 +65,8 @@ class Seat:
             module.EXPLANATION for module in companions(spec, "views") if hasattr(module, "EXPLANATION")
         )
         self._views = [module for module in companions(spec, "views") if hasattr(module, "shown")]
-        self._painters = [module.pictured for module in companions(spec, "views") if hasattr(module, "pictured")]
-        self._states: list[Any] = [None] * len(self._painters)
+        self._pictured = [module for module in companions(spec, "views") if hasattr(module, "pictured")]
+        self._states: list[Any] = [None] * len(self._pictured)
         self._answer: Any = _OPEN
         self._left = False
         self._asked = 0
@@ -72,20 +77,36 @@ class Seat:
     def ask(self, name: str, arguments: Arguments, messages: tuple[str, ...], seconds: float | None) -> SeatQuestion:
         """Put a question to the person, and return it."""
         given = dict(arguments)
+        choices = legal_answers(self.spec, name, given)
         with self._changed:
             self._asked += 1
+            offered = self._offered(name, given, choices, messages)
             self._answer = _OPEN
             self.question = SeatQuestion(
                 self._asked,
                 name,
                 tuple((key, brief(value)) for key, value in arguments),
-                legal_answers(self.spec, name, given),
+                choices if offered is None else offered.choices,
                 messages,
                 given,
                 None if seconds is None else time.monotonic() + seconds,
+                offered,
             )
             self._change()
             return self.question
+
+    def _offered(
+        self, name: str, given: dict[str, Any], choices: Sequence[tuple[str, Any]], messages: tuple[str, ...]
+    ) -> Offered | None:
+        """Return how the question is answered by clicks, if the game's view knows the question as it is asked."""
+        for module, state in zip(self._pictured, self._states, strict=True):
+            try:
+                offered: Offered | None = module.offered(state, name, given, choices)
+            except Exception:  # what a peer wrote need not make sense to a view
+                continue
+            if offered is not None and offered.choices and all(answer[0] in messages for _, answer in offered.choices):
+                return offered
+        return None
 
     async def answer(self) -> Any:
         """Wait for the answer to the question that is open, and close it.
@@ -113,7 +134,7 @@ class Seat:
     def tell(self, message: str, fields: dict[str, Any]) -> None:
         """Show what came: as the game shows it, else as the message with its fields."""
         text = next((shown for view in self._views if (shown := view.shown(message, fields))), None)
-        if text is None or self._painters:  # a board is drawn, and need not be written too
+        if text is None or self._pictured:  # a board is drawn, and need not be written too
             told = [f"{name} {text}" for name, value in fields.items() if len(text := brief(value)) <= SHORT_CHARACTERS]
             text = ", ".join([message, *told])
         with self._changed:
@@ -121,8 +142,8 @@ class Seat:
             while len(self.news) > NEWS_MAX:
                 del self.news[0]
                 self.gone += 1
-            for at, paint in enumerate(self._painters):
-                self._paint(at, paint, message, fields)
+            for at, paint in enumerate(self._pictured):
+                self._paint(at, paint.pictured, message, fields)
             self._change()
 
     def _paint(self, at: int, paint: Any, message: str, fields: dict[str, Any]) -> None:

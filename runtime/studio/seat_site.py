@@ -6,6 +6,7 @@ import secrets
 import sys
 import threading
 import time
+from dataclasses import astuple
 from typing import Any, Final
 
 import anyio
@@ -46,6 +47,7 @@ class SeatSite:
         self._seat = seat
         routes = [
             Route("/board.svg", self._board),
+            Route("/offer.svg", self._offer),
             WebSocketRoute("/seat", self._sit),
             *files("seat.html", "seat.js", "seat.css"),
         ]
@@ -56,6 +58,15 @@ class SeatSite:
         try:
             return svg(boards[0]() if boards else None)
         except Exception:  # what a peer wrote need not make sense to a view
+            return svg(None)
+
+    async def _offer(self, request: Request) -> Response:
+        question = self._seat.question
+        if question is None or question.offered is None:  # it was closed meanwhile
+            return await self._board(request)
+        try:
+            return svg(question.offered.draw())
+        except Exception:  # as above
             return svg(None)
 
     async def _sit(self, socket: WebSocket) -> None:
@@ -72,6 +83,7 @@ class SeatSite:
                 told = seat.gone + len(seat.news)
                 await socket.send_json(_facts(seat, news, over=over))
             if over:
+                await anyio.sleep(LAST_SECONDS)  # the page closes the socket as soon as it shows the last board
                 await socket.close()
                 return
             await anyio.sleep(LOOK_SECONDS)
@@ -113,11 +125,14 @@ def _facts(seat: Seat, news: list[str], *, over: bool) -> dict[str, Any]:
 
 
 def _question_facts(seat: Seat, question: SeatQuestion) -> dict[str, Any]:
+    offered = question.offered
     return {
         "number": question.number,
         "name": question.name,
         "arguments": [] if question.choices else question.arguments,
         "choices": [text for text, _ in question.choices],
+        "spots": [] if offered is None else [[*astuple(spot)] for spot in offered.spots],
+        "picks": [] if offered is None else offered.picks,
         "forms": [] if question.choices else [_form(seat, name, question) for name in question.messages],
         "left": None if question.ends is None else max(0.0, question.ends - time.monotonic()),
     }

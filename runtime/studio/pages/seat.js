@@ -22,7 +22,7 @@
 
   function matching() {
     const words = $("words").value.toLowerCase().split(/\s+/).filter(Boolean);
-    return question.choices.flatMap((text, at) => (words.every((word) => text.toLowerCase().includes(word)) ? [[text, at]] : []));
+    return question.choices.flatMap((text, at) => (isLeft(at) && words.every((word) => text.toLowerCase().includes(word)) ? [[text, at]] : []));
   }
 
   function list() {
@@ -57,6 +57,84 @@
     else return;
     event.preventDefault();
   });
+
+  // -- clicks on the board -------------------------------------------------------------------------------------
+
+  let clicked = []; // the spots that were clicked for this question, in their order
+  let shown = []; // the buttons on the board, each with its spot
+
+  const isLeft = (at) => clicked.every((spot, place) => question.picks[at]?.[place] === spot);
+
+  // Shows what may be clicked next; what all answers that are left share need not be clicked.
+  function offer() {
+    $("spots").replaceChildren();
+    shown = [];
+    $("undo").hidden = true;
+    $("due").textContent = "";
+    if (!question || !question.picks.length) return;
+    const picks = question.picks.filter((_, at) => isLeft(at));
+    if (!picks.length) return;
+    let place = clicked.length;
+    while (picks.length > 1 && picks.every((pick) => pick.length > place && pick[place] === picks[0][place])) place++;
+    const shared = picks[0].slice(clicked.length, place);
+    for (const spot of [...clicked, ...shared]) mark(spot, "picked");
+    const next = [...new Set(picks.map((pick) => pick[place]))].filter((spot) => spot !== undefined);
+    for (const spot of next) mark(spot, "").addEventListener("click", () => click([...shared, spot]));
+    $("undo").hidden = !clicked.length;
+    const due = [...new Set(next.map((spot) => question.spots[spot][5]))];
+    $("due").textContent = due.length ? `click ${due.join(", or ")}` : "";
+    lay();
+  }
+
+  function mark(spot, kind) {
+    const button = made("button");
+    button.type = "button";
+    button.title = question.spots[spot][4];
+    button.setAttribute("aria-label", question.spots[spot][4]);
+    if (kind) button.className = kind;
+    button.disabled = kind === "picked";
+    shown.push([button, question.spots[spot]]);
+    $("spots").append(button);
+    return button;
+  }
+
+  function click(spots) {
+    const focused = $("spots").contains(document.activeElement);
+    clicked.push(...spots);
+    const left = question.choices.map((_, at) => at).filter(isLeft);
+    if (left.length === 1) {
+      for (const [button] of shown) button.disabled = true; // until the game has taken it, or says what is wrong
+      send({ number: question.number, choice: left[0] });
+      return;
+    }
+    offer();
+    list();
+    if (focused) $("spots").querySelector("button:not(:disabled)")?.focus();
+  }
+
+  function back() {
+    if (!clicked.length) return;
+    clicked.pop();
+    offer();
+    list();
+  }
+  $("undo").addEventListener("click", back);
+  addEventListener("keydown", (event) => {
+    if (event.key === "Escape") back();
+  });
+
+  // Lays the buttons where the picture is.
+  function lay() {
+    const { naturalWidth, clientWidth, clientHeight, offsetLeft, offsetTop } = $("board");
+    const scale = naturalWidth ? clientWidth / naturalWidth : 0;
+    Object.assign($("spots").style, { left: `${offsetLeft}px`, top: `${offsetTop}px`, width: `${clientWidth}px`, height: `${clientHeight}px` });
+    for (const [button, [x, y, wide, high]] of shown) {
+      Object.assign(button.style, { left: `${x * scale}px`, top: `${y * scale}px`, width: `${wide * scale}px`, height: `${high * scale}px` });
+    }
+    $("spots").style.height = "0";
+  }
+  $("board").addEventListener("load", lay);
+  new ResizeObserver(lay).observe($("scene"));
 
   // -- forms ---------------------------------------------------------------------------------------------------
 
@@ -101,6 +179,9 @@
   function asked(next) {
     if (next && question && next.number === question.number) return;
     question = next;
+    clicked = [];
+    if (next?.picks.length) picture(`/offer.svg?question=${next.number}`, "the board, with what you may click");
+    offer();
     $("wrong").textContent = "";
     $("arguments").replaceChildren();
     $("forms").replaceChildren();
@@ -121,6 +202,12 @@
     }
   }
 
+  function picture(path, text) {
+    $("game").hidden = false;
+    if ($("board").getAttribute("src") !== path) $("board").src = path;
+    $("board").alt = text;
+  }
+
   function came(told) {
     if (told.wrong) {
       if (question && told.number === question.number) refused(told.wrong);
@@ -134,12 +221,12 @@
     $("explained").textContent = told.explained;
     for (const text of told.news) $("news").append(made("li", text));
     if (told.news.length) $("told").scrollTop = $("told").scrollHeight;
-    if (told.board !== null) {
-      $("game").hidden = false;
-      $("board").src = `/board.svg?at=${told.board}`;
-      $("board").alt = "the board as it stands";
-    }
+    if (told.board !== null && !told.question?.picks.length) picture(`/board.svg?at=${told.board}`, "the board as it stands");
     asked(told.question);
+    if (!over) return;
+    const last = $("board");
+    if (last.complete) socket.close();
+    else for (const end of ["load", "error"]) last.addEventListener(end, () => socket.close(), { once: true });
   }
 
   setInterval(() => {

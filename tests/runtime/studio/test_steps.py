@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from machines.engine.routing import stands
+from machines.loader import find
 from runtime.cli import main
 from runtime.journal_reading import read_journal
 from runtime.replay import again, program_of
@@ -19,7 +20,10 @@ from runtime.studio.steps import RecordedRun, run_of
 GAMES = ["sticks", "tsuro", "santorini-official", "santorini-prompts", "santorini-rulecheck", "trains"]
 
 
-FULL = {"trains": ("--players", "5")}  # with fewer its doors stay open for a while
+FULL = {
+    "trains": ("--players", "5"),
+    "trains-official": ("--players", "5"),
+}  # with fewer its doors stay open for a while
 
 
 def played(name: str, folder: Path, *options: str) -> Path:
@@ -85,12 +89,12 @@ def boards_of(run: RecordedRun) -> Boards:
     return boards
 
 
-@pytest.mark.parametrize("name", ["tsuro", "santorini-prompts", "trains"])
-def test_a_game_with_a_view_has_boards_that_are_drawn(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [*GAMES, "santorini-relay", "trains-official"])
+def test_every_game_that_ships_has_boards_that_are_drawn(name: str, tmp_path: Path) -> None:
     run = run_of(played(name, tmp_path))
     boards = boards_of(run)
 
-    assert len(boards) > 1
+    assert len(boards) > 2
     assert boards.at == sorted(boards.at), "a board is never older than the one before"
     drawn = [boards.svg(at) for at in range(len(boards))]
     assert all(svg is not None and svg.startswith("<svg") for svg in drawn)
@@ -98,7 +102,8 @@ def test_a_game_with_a_view_has_boards_that_are_drawn(name: str, tmp_path: Path)
 
 
 def test_a_game_without_a_view_has_none(tmp_path: Path) -> None:
-    assert len(boards_of(run_of(played("sticks", tmp_path)))) == 0
+    (tmp_path / "p.yaml").write_text(find("sticks").read_text().replace("protocol: sticks", "protocol: unknown"))
+    assert len(boards_of(run_of(played(str(tmp_path / "p.yaml"), tmp_path)))) == 0
 
 
 def test_only_a_role_to_which_one_kind_of_client_comes_has_shadows() -> None:
