@@ -44,7 +44,9 @@ FORMAT = 1
 FLUSH_SECONDS = 0.5
 FLUSH_LINES = 256
 FLUSH_BYTES = 1 << 20
-READ_BYTES_MAX: Final = 1 << 28  # 256 MiB: what a journal may have to be read, some million inputs.
+READ_BYTES_MAX: Final = (
+    1 << 28
+)  # 256 MiB: what a journal may have to be drawn, some million inputs; a replay has no limit.
 LIMIT_MIB: Final = READ_BYTES_MAX >> 20  # What a journal may have unless told otherwise: all of it can be replayed.
 LAG_SECONDS_MIN = 0.001  # Below, the loop was on time, and a line is the shorter for not saying so.
 

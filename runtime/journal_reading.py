@@ -6,13 +6,15 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 import msgspec
 
 from runtime.journal import FORMAT, READ_BYTES_MAX, End, Head, JournalError, Line, bytes_of
 
+BLOCK_BYTES: Final = 1 << 20
 NESTED_MAX: Final = 200  # Lists in lists of one line; a message has 64 at the most.
 
 
@@ -29,31 +31,77 @@ class Recorded(msgspec.Struct):
 
 
 def read_journal(path: Path) -> Recorded:
-    """Read a journal.
+    """Read a journal, all of it into memory.
 
     Raises:
-        JournalError: it cannot be read, is no journal, is of a later format, or is damaged before its last line.
+        JournalError: it cannot be read, is no journal, is of a later format, is longer than READ_BYTES_MAX, or is
+            damaged before its last line.
     """
-    first, *rest = _content(path).split(b"\n")
-    head = read_head(path, first)
-    lines: list[Line] = []
-    end: End | None = None
-    for number, text in enumerate(rest, start=2):
-        if not text:
-            continue
-        if end is not None:
-            raise JournalError(f"{path}:{number}: there is a line after the one that ends the journal")
+    with JournalLines(path, bytes_max=READ_BYTES_MAX) as recorded:
+        lines = list(recorded.lines)
+        return Recorded(recorded.head, lines, recorded.complete, recorded.counted)
+
+
+class JournalLines:
+    """A journal of any length, read line by line: what is in memory of it is a block.
+
+    ``lines`` can be gone through once; ``complete`` and ``counted``, as of `Recorded`, are known behind the last.
+    """
+
+    def __init__(self, path: Path, *, bytes_max: float = inf) -> None:
+        """Open it, and read its first line; errors as for `read_journal`, with ``bytes_max`` as its limit."""
+        self.complete = False
+        self.counted: int | None = None
+        self._path = path
+        self._file = JournalFile(path)
+        if self._file.size > bytes_max:
+            self._file.close()
+            raise JournalError(f"{path}: the journal is longer than {bytes_max} bytes")
+        self._texts = self._read()
         try:
-            entry = read_entry(path, number, text)
+            self.head = read_head(path, next(self._texts, (b"", False))[0])
         except JournalError:
-            if number == len(rest) + 1:  # Torn: not even its line end was written.
-                break
+            self._file.close()
             raise
-        if isinstance(entry, End):
-            end = entry
-        else:
-            lines.append(entry)
-    return Recorded(head, lines, end is not None, end.lines if end is not None else None)
+        self.lines = self._lines()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def _lines(self) -> Iterator[Line]:
+        for number, (text, ended) in enumerate(self._texts, start=2):
+            if not text:
+                continue
+            if self.complete:
+                raise JournalError(f"{self._path}:{number}: there is a line after the one that ends the journal")
+            try:
+                entry = read_entry(self._path, number, text)
+            except JournalError:
+                if not ended:  # Torn: not even its line end was written.
+                    break
+                raise
+            if isinstance(entry, End):
+                self.complete, self.counted = True, entry.lines
+            else:
+                yield entry
+
+    def _read(self) -> Iterator[tuple[bytes, bool]]:
+        """Yield each line, and whether its end is there."""
+        begun: list[bytes] = []  # of a line, in blocks: its end is yet to come
+        while block := self._file.block():
+            first, *others = block.split(b"\n")
+            begun.append(first)
+            if sum(map(len, begun)) > READ_BYTES_MAX:
+                raise JournalError(f"{self._path}: a line is longer than {READ_BYTES_MAX} bytes")
+            if others:
+                yield b"".join(begun), True
+                *whole, last = others
+                yield from ((text, True) for text in whole)
+                begun = [last]
+        yield b"".join(begun), False
 
 
 def read_head(path: Path, text: bytes) -> Head:
@@ -120,6 +168,18 @@ class JournalFile:
             self._file.close()
             raise JournalError(f"{path}: this is no file that a journal could stand in")
 
+    @property
+    def size(self) -> int:
+        """How many bytes there are by now."""
+        return os.fstat(self._file.fileno()).st_size
+
+    def block(self) -> bytes:
+        """Return the next piece of what was written, none behind the last. Raises JournalError: it cannot be read."""
+        try:
+            return self._file.read(BLOCK_BYTES)
+        except OSError as error:
+            raise JournalError(f"{self._path}: {error.strerror or error}") from error
+
     def more(self) -> bytes:
         """Return what has been written since; nothing once it is closed.
 
@@ -184,14 +244,6 @@ class GrowingJournal:
     def close(self) -> None:
         """Read no more."""
         self._file.close()
-
-
-def _content(path: Path) -> bytes:
-    file = JournalFile(path)
-    try:
-        return file.more()
-    finally:
-        file.close()
 
 
 _TEXTS: Final = re.compile(rb'"(?:[^"\\]|\\.)*"')

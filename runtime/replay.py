@@ -16,7 +16,7 @@ from machines.loader import find, load, rules_modules, sources
 from machines.problems import SpecError
 from machines.values import plain
 from runtime.journal import Head, Line, answer_of, bytes_of, fault_text, settled, shorts
-from runtime.journal_reading import Recorded, read_journal
+from runtime.journal_reading import JournalLines, Recorded
 
 
 class ReplayError(Exception):
@@ -97,12 +97,12 @@ def replay(journal: Path, spec: str | None = None, *, force: bool = False, rules
         ReplayError: the spec has changed, or the journal does not hang together.
         SpecError, SpecNotFound, SettingError, RulesError: as for `machines.loader.load`.
     """
-    recorded = read_journal(journal)
-    program = program_of(recorded.head, spec, force=force, rules=rules)
-    try:
-        return _compared(recorded, program)
-    except ReplayError as error:
-        raise ReplayError(f"{journal}: {error}") from error
+    with JournalLines(journal) as recorded:
+        program = program_of(recorded.head, spec, force=force, rules=rules)
+        try:
+            return _compared(recorded, program)
+        except ReplayError as error:
+            raise ReplayError(f"{journal}: {error}") from error
 
 
 def _compared_effects(out: Sequence[Any]) -> list[Any]:
@@ -110,7 +110,7 @@ def _compared_effects(out: Sequence[Any]) -> list[Any]:
     return [effect for effect in out if not (isinstance(effect, list) and effect[:1] == ["violation"])]
 
 
-def _compared(recorded: Recorded, program: Program) -> ReplayResult:
+def _compared(recorded: JournalLines, program: Program) -> ReplayResult:
     endings: list[Ending] = []
     inputs = sessions = 0
     difference: Difference | None = None
@@ -210,7 +210,7 @@ class Rerun:
         return self._sessions[line.session]
 
 
-def again(recorded: Recorded, program: Program, *, watch: bool = False) -> Iterator[Replayed]:
+def again(recorded: Recorded | JournalLines, program: Program, *, watch: bool = False) -> Iterator[Replayed]:
     """Feed a journal's inputs to new sessions of a program, and yield each with what it led to; see `Rerun`."""
     rerun = Rerun(recorded.head, program, watch=watch)
     for number, line in enumerate(recorded.lines, start=2):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from machines.engine.session import Program
 from machines.loader import RulesError, SpecNotFound, load, rules_modules
 from machines.parser.settings import SettingError
 from machines.problems import SpecError
+from runtime import journal_reading
 from runtime.cli import main
 from runtime.journal import JournalError, fault_text, open_journal
 from runtime.journal_reading import NESTED_MAX, read_journal
@@ -163,3 +165,47 @@ def test_whatever_is_done_to_a_journal_has_a_clean_answer(data: st.DataObject, g
 
     with suppress(*CLEAN):  # all that has a sentence of its own; anything else is a fault of ours
         str(replay(path, force=True).difference)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 64, 1000, 1 << 20])
+@pytest.mark.parametrize("cut", [0, 1, 40])
+def test_a_journal_is_read_the_same_whatever_the_blocks(
+    size: int, cut: int, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = good.read_bytes()
+    path = tmp_path / "cut.jsonl"
+    path.write_bytes(content[: len(content) - cut])
+    whole = read_journal(path)
+    monkeypatch.setattr(journal_reading, "BLOCK_BYTES", size)
+
+    assert read_journal(path) == whole
+    assert whole.complete is (cut < 2)
+
+
+def test_a_line_without_end_is_not_read_for_ever(good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "endless.jsonl"
+    path.write_bytes(good.read_bytes() + b"x" * 5000)
+    monkeypatch.setattr(journal_reading, "READ_BYTES_MAX", 4000)
+    monkeypatch.setattr(journal_reading, "BLOCK_BYTES", 1000)
+
+    with pytest.raises(JournalError, match="a line is longer than 4000 bytes"):
+        replay(path)
+    with pytest.raises(JournalError, match="the journal is longer than 4000 bytes"):
+        read_journal(path)
+
+
+def test_a_replay_keeps_no_more_of_a_long_journal_than_a_block(tmp_path: Path) -> None:
+    """What is kept of 20,000 lines is what is kept of 2,000: it may be of any length."""
+    kept = []
+    for lines in (2_000, 20_000):
+        journal = open_journal(tmp_path / f"{lines}.jsonl", head())
+        run = Recorder(TSURO, journal)
+        for _ in range(lines):
+            run.wait(0)
+        journal.close()
+        tracemalloc.start()
+        replay(journal.path)
+        kept.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+
+    assert kept[1] < kept[0] + journal_reading.BLOCK_BYTES * 4
