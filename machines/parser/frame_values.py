@@ -30,6 +30,7 @@ from machines.model import (
     values_of,
 )
 from machines.parser.context import ParseContext
+from machines.parser.frame_kinds import check_kinds
 
 
 def with_types(
@@ -41,10 +42,11 @@ def with_types(
     """
     count = sum(map(values_of, frame))
     bodies = [_in_place(body, count) for body in (message.body, *message.also)]
-    if count > 1 and not _may_hold(message.body, count, types):
-        text = f"a frame with {count} values for {message.name}, whose body is no list of so many"
+    if count != 1 and not _may_hold(message.body, count, types):
+        text = f"a frame with {count or 'no'} values for {message.name}, whose body is no list of so many"
         reading.fault(frame[0].place, "A137", text, "the body is a list of what the parts say, in their order")
         return frame
+    check_kinds(reading, frame, bodies[0], message, types)
     found: list[FramePart] = []
     at = 0
     for part in frame:

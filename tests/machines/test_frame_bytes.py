@@ -400,6 +400,21 @@ def test_such_a_spec_is_proved() -> None:
         ("number: varint]", "{number: i8, as: n}, bytes: n]", "may be below zero"),
         ("[byte: 0x0a]", "[{byte: 0x0a, of: [line]}]", "is one of"),
         ("$kind int, $value", "$value", "a frame with 3 values"),
+        ("BYE:     []", "BYE:     bye", "a frame with no values"),
+        (
+            "$kind int, $value int",
+            "$kind string, $value int",
+            "'kind' of READING is a text, and its frame has a number",
+        ),
+        (
+            "$kind int, $value int",
+            "[1], $value int",
+            "a part of the body of READING is a list, and its frame has a number",
+        ),
+        ("$value int, $names Names", "$value int, $names int", "is a number, and its frame has a list"),
+        ("TAKEN:   $count int", "TAKEN:   {count: $count int}", "is a map, and its frame has a number"),
+        ("$kind int, $value int", "64, $value int", "a number of 6 bits in its frame has no room"),
+        ("$kind int, $value int", "$kind int, 4294967296", "a number of i32 little in its frame has no room"),
     ],
 )
 def test_fields_of_bytes_that_cannot_be_are_told(old: str, new: str, says: str) -> None:

@@ -1,0 +1,102 @@
+"""Whether a body is of the kinds that its frame says: a number where a number stands, a list for a repetition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from machines.frame_parts import Bit, FrameBits, FrameNumber, NumberKind
+from machines.messages.compiler import compile_type
+from machines.messages.shapes import Mismatch, kind_of
+from machines.messages.well_formed import named_types
+from machines.model import (
+    Body,
+    BodyList,
+    BodyMap,
+    Field,
+    FrameBytes,
+    FrameLine,
+    FramePart,
+    FrameRepeat,
+    FrameSize,
+    FrameUntil,
+    LiteralBody,
+    Message,
+    Text,
+    TypeDeclaration,
+    values_of,
+)
+from machines.parser.context import ParseContext
+from machines.wire.byte_parts import write_number
+
+_Said = tuple[
+    FramePart, str, NumberKind | Bit | None
+]  # the part, the kind of its value, and what has room for a number
+
+
+def check_kinds(
+    reading: ParseContext,
+    frame: Sequence[FramePart],
+    pieces: Sequence[Body],
+    message: Message,
+    types: Mapping[str, TypeDeclaration],
+) -> None:
+    """A137: a part of the body can never be what the frame says there, so nothing is ever read as the message.
+
+    ``pieces`` are the parts of the body, one for each value of the frame; ``types`` those without a problem.
+    """
+    for (part, kind, room), piece in zip(_said(frame), pieces, strict=False):
+        kinds = _kinds(piece, types)
+        if kind and kinds and kind not in kinds:
+            what = f"the field {piece.name!r}" if isinstance(piece, Field) else "a part of the body"
+            text = f"{what} of {message.name} is a {' or '.join(sorted(kinds))}, and its frame has a {kind} there"
+            place = piece.place if isinstance(piece, Field) else part.place
+            reading.fault(place, "A137", text, "the body is a list of what the parts say, in their order")
+        elif room is not None and isinstance(piece, LiteralBody) and not _fits(piece.value, room):
+            bits = f"{room.width} bits" if isinstance(room, Bit) else str(room)
+            text = f"{message.name} has {piece.value} there, for which a number of {bits} in its frame has no room"
+            reading.fault(part.place, "A137", text, "a number with room for it")
+
+
+def _said(parts: Sequence[FramePart]) -> Iterator[_Said]:
+    """Yield what each value of parts is."""
+    for part in parts:
+        match part:
+            case FrameSize(_, inner):
+                yield from _said(inner)
+            case FrameBits(bits, values):
+                yield from ((part, "number", bit) for bit in bits if bit.name in values)
+            case FrameNumber(kind):
+                yield from [(part, "number", kind)] * values_of(part)
+            case FrameRepeat():
+                yield part, "list", None
+            case FrameBytes() | FrameUntil() | FrameLine(None):
+                yield part, "text", None
+            case _:  # what else may be of several kinds, or is looked at by itself
+                yield from [(part, "", None)] * values_of(part)
+
+
+def _kinds(piece: Body, types: Mapping[str, TypeDeclaration]) -> frozenset[str]:
+    """Return the kinds of value that a part of a body may be; none if what is wrong with it is told elsewhere."""
+    match piece:
+        case Field(type=type_):
+            if any(named.name not in types for named in named_types(type_)):
+                return frozenset()
+            return compile_type(type_, types).kinds
+        case LiteralBody(value):
+            return frozenset({kind_of(value)})
+        case Text():
+            return frozenset({"text"})
+        case BodyList():
+            return frozenset({"list"})
+        case BodyMap():
+            return frozenset({"map"})
+
+
+def _fits(value: object, room: NumberKind | Bit) -> bool:
+    if isinstance(room, Bit):
+        return type(value) is int and 0 <= value < 1 << room.width
+    try:
+        write_number(room, value)
+    except Mismatch:
+        return False
+    return True
