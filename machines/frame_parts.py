@@ -28,6 +28,12 @@ class NumberKind(NamedTuple):
             return "varint"
         return f"{'i' if self.signed else 'u'}{8 * self.width}{' little' if self.little else ''}"
 
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The least and the greatest number that there is room for, within 64 bits with a sign."""
+        bits = 8 * (self.width or 8) - (self.signed or self.width in (0, 8))
+        return (-(1 << bits) if self.signed else 0), (1 << bits) - 1
+
 
 class Rest(Enum):
     """What counts to the end of the contents that a size has."""

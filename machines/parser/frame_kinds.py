@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from machines.frame_parts import Bit, FrameBits, FrameNumber, NumberKind
 from machines.messages.compiler import compile_type
-from machines.messages.shapes import Mismatch, kind_of
+from machines.messages.shapes import kind_of
 from machines.messages.well_formed import named_types
 from machines.model import (
     Body,
@@ -26,7 +26,6 @@ from machines.model import (
     values_of,
 )
 from machines.parser.context import ParseContext
-from machines.wire.byte_parts import write_number
 
 _Said = tuple[
     FramePart, str, NumberKind | Bit | None
@@ -93,10 +92,5 @@ def _kinds(piece: Body, types: Mapping[str, TypeDeclaration]) -> frozenset[str]:
 
 
 def _fits(value: object, room: NumberKind | Bit) -> bool:
-    if isinstance(room, Bit):
-        return type(value) is int and 0 <= value < 1 << room.width
-    try:
-        write_number(room, value)
-    except Mismatch:
-        return False
-    return True
+    low, high = (0, (1 << room.width) - 1) if isinstance(room, Bit) else room.bounds
+    return type(value) is int and low <= value <= high

@@ -128,6 +128,7 @@ def test_a_number_is_written_in_its_bytes_and_one_without_room_is_not(kind: Numb
     pack = packer(frame, WIRE)
 
     assert number_kind(str(kind)) == kind
+    assert kind.bounds == (low, high)
     for number in sorted({low, low + 1, 0, 1, 127, 128, 255, 300, -1, high - 1, high}):
         if low <= number <= high:
             raw = pack(number)

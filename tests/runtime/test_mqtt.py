@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import socket
 import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from machines.effects import Send
+from machines.engine.session import Program
 from machines.loader import load
 from machines.model import Wire
+from machines.verification.verdict import PROVED
+from runtime.sessions.client import join
+from tests.machines.verification.bench import verdict_of
 from tests.runtime.test_shipped_servers import in_thread, serving
 from tests.support.session_harness import Run
 
@@ -351,3 +358,57 @@ def test_more_clients_are_served_than_machines_run_where_no_limit_is_set() -> No
 
     assert sent(run, peers[-1]).endswith(packet(0x30, text(b"t") + b"x"))
     assert not run.dropped
+
+
+# -- the other way round: a client of ours ---------------------------------------------------------------------------
+
+HELLO = str(Path(__file__).resolve().parents[1] / "specs" / "public" / "mqtt-hello.yaml")
+
+
+def test_a_client_is_proved_against_any_broker() -> None:
+    assert verdict_of(HELLO).state == PROVED
+
+
+@contextmanager
+def amqtt_broker() -> Iterator[int]:
+    """Run a broker of amqtt in a thread; yield its port."""
+    brokers: Any = pytest.importorskip("amqtt.broker")
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        listens = {"default": {"type": "tcp", "bind": "127.0.0.1:0"}}
+        everybody = {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}}
+
+        async def begin() -> Any:
+            one = brokers.Broker({"listeners": listens, "plugins": everybody})
+            await one.start()
+            return one
+
+        broker = asyncio.run_coroutine_threadsafe(begin(), loop).result(15)
+        yield broker._servers["default"].instance.sockets[0].getsockname()[1]
+        asyncio.run_coroutine_threadsafe(broker.shutdown(), loop).result(15)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+async def said_hello(port: int, stock: bool) -> Any:
+    program = Program(load(HELLO), "client", {})
+    with anyio.fail_after(20):
+        ended = await join(program, {"broker": ("127.0.0.1", port)}, None, my={"name": "ann"}, stock=stock)
+    assert ended.failed is None
+    return ended.value
+
+
+@anyio_test
+async def test_a_client_of_ours_is_served_by_a_broker_of_ours(stock: bool) -> None:
+    async with serving("mqtt", stock, "broker") as (port, _):
+        assert await said_hello(port, stock) == "ÿann"
+
+
+@anyio_test
+async def test_a_client_of_ours_is_served_by_a_broker_that_others_wrote(stock: bool) -> None:
+    with amqtt_broker() as port:
+        assert await said_hello(port, stock) == "ÿann"
