@@ -71,6 +71,8 @@ def find(name_or_path: str) -> Path:
     try:
         if path.is_file():
             return path
+        if path.exists():
+            raise SpecNotFound(f"{name_or_path} is no file that a spec could stand in")
     except (OSError, ValueError) as error:
         raise SpecNotFound(f"{shown(name_or_path)} is no path: {error}") from None
     beside = tuple(sorted(other.name for other in path.parent.glob("*.y*ml"))) if path.parent.is_dir() else ()

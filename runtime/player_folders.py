@@ -71,7 +71,8 @@ class PlayerFolders:
             if any(folder.iterdir()):
                 raise FolderError(f"{folder}: there is something in it already, and no player's folder is written over")
         except OSError as error:
-            raise FolderError(f"{folder}: the players' folders cannot be made: {error.strerror or error}") from error
+            why = "it is not a folder" if isinstance(error, FileExistsError) else error.strerror or error
+            raise FolderError(f"{folder}: the players' folders cannot be made: {why}") from error
         self._folder = folder
         self._name_of = name_of
         self._apart = apart

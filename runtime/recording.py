@@ -96,9 +96,9 @@ class _JournalScenarioBuilder:
         title = f"{self.journal.name}: seed {head.seed}" + (f", {head.started}" if head.started else "")
         lifelines = (self.role, *(self.peers[number] for number in sorted(self.peers)))
         if self.session not in sessions:
-            raise ReplayError(
-                f"it has no session {self.session}, only {', '.join(map(str, sorted(sessions))) or 'none'}"
-            )
+            if not sessions:
+                raise ReplayError("nothing has happened in it yet: it has its first line only")
+            raise ReplayError(f"it has no session {self.session}, only {', '.join(map(str, sorted(sessions)))}")
         spec = self.program.spec
         scenario = Scenario(head.protocol, title, self.role, lifelines, tuple(elements), (), spec.place)
         return Run(spec, self.role, scenario, tuple(taken), len(sessions))

@@ -34,6 +34,7 @@ TABLES: Final[dict[str, Callable[[Document], Iterable[str]]]] = {
 CHARTS: Final = ("chart", "course")
 END: Final = "<!-- accord: end -->"
 _BEGIN = re.compile(r"<!-- accord: ([^\r\n]+?) -->")
+_LIKE_ONE = re.compile(r"<!-*\s*accord\b", re.IGNORECASE)
 
 
 class FillError(Exception):
@@ -44,11 +45,16 @@ def filled(text: str, load: Callable[[str], Spec]) -> str:
     """Return a Markdown text with its parts written anew; ``load`` gives the spec of a name.
 
     Raises:
-        FillError: a part asks for what there is not, or has no end.
+        FillError: a part asks for what there is not, has no end, or is not written as one.
         Whatever ``load`` raises.
     """
     once = cache(load)
     return "\n".join(_lines(text.split("\n"), once))
+
+
+def has_parts(text: str) -> bool:
+    """Tell whether anything in a Markdown text is to be written from a spec."""
+    return any(_LIKE_ONE.match(line.strip()) for line in text.split("\n"))
 
 
 def _lines(lines: list[str], load: Callable[[str], Spec]) -> Iterator[str]:
@@ -66,6 +72,10 @@ def _lines(lines: list[str], load: Callable[[str], Spec]) -> Iterator[str]:
             yield line
             yield from _part(found[1].split(), number, load)
             continue
+        elif _LIKE_ONE.match(line.strip()):
+            raise FillError(
+                f"line {number}: a part begins with <!-- accord: ... --> and ends with {END}, written just so"
+            )
         if not inside:
             yield line
     if inside:

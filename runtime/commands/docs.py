@@ -14,7 +14,7 @@ from cyclopts import Parameter
 
 from diagrams.catalogue import album
 from diagrams.documents.builder import document
-from diagrams.documents.embed import FillError, filled
+from diagrams.documents.embed import FillError, filled, has_parts
 from diagrams.documents.html import page, without_pictures
 from diagrams.documents.index import index
 from diagrams.documents.markdown import markdown
@@ -99,6 +99,8 @@ def docs(
         raise CommandError(f"a picture cannot be drawn: {error}", FAILED) from error
     except BrokenPipeError:
         raise  # that is standard output, which nobody reads any more
+    except FileExistsError as error:
+        raise CommandError(f"{error.filename or documents.out}: it is not a folder") from error
     except OSError as error:
         raise CommandError(f"{error.filename or documents.out}: {error.strerror or error}") from error
 
@@ -152,9 +154,11 @@ def _json(value: Any) -> bytes:
 
 
 def _filled(files: Iterable[Path], rules: Sequence[str]) -> Iterator[tuple[Path, bytes]]:
+    any_part = False
     for path in files:
         try:
             text = _content(path).decode()
+            any_part = any_part or has_parts(text)
             yield path, filled(text, lambda name: looked_at(name, rules)).encode()
         except UnicodeDecodeError:
             raise CommandError(f"{path} is not UTF-8") from None
@@ -162,6 +166,8 @@ def _filled(files: Iterable[Path], rules: Sequence[str]) -> Iterator[tuple[Path,
             raise CommandError(f"{path}: {error}") from error
         except SpecError as error:
             raise CommandError(f"{path} names a spec with problems:\n{error}") from error
+    if not any_part:
+        raise CommandError("--fill: there is no part to be written, as <!-- accord: messages SPEC --> begins one")
 
 
 def _content(path: Path) -> bytes:

@@ -138,6 +138,8 @@ def written(drawings: Iterable[Drawing], folder: Path, formats: Sequence[str]) -
         return write(drawings, folder, formats)
     except PictureError as error:
         raise CommandError(f"a picture cannot be drawn: {error}", FAILED) from error
+    except FileExistsError as error:
+        raise CommandError(f"{error.filename or folder}: it is not a folder") from error
     except OSError as error:
         raise CommandError(f"{error.filename or folder}: {error.strerror or error}") from error
 

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
+from machines.engine.violations import EVIDENCE_BYTES
 from machines.loader import SpecNotFound, allowed_rules, load, named_rules, rules_modules, shipped
 from machines.model import Spec
 from machines.problems import SpecError, near
@@ -83,7 +85,12 @@ Level = Annotated[
     Literal["debug", "info", "warning", "error"], Parameter(name="--log", help="What is logged to standard error.")
 ]
 Evidence = Annotated[
-    int, Parameter(name="--evidence", help="How many bytes are shown of a message that was a fault; 1024 at the most.")
+    int,
+    Parameter(
+        name="--evidence",
+        help="How many bytes are shown of a message that was a fault; 1024 at the most.",
+        validator=Number(gte=0, lte=EVIDENCE_BYTES),
+    ),
 ]
 LogJson = Annotated[bool, Parameter(name="--log-json", help="Log as JSON Lines.")]
 

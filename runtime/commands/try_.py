@@ -162,7 +162,8 @@ def _script(path: Path) -> list[str]:
     """
     try:
         if not path.is_file():
-            raise CommandError(f"{path}: there is no such file")
+            no_script = "this is no file that a script could stand in" if path.exists() else "there is no such file"
+            raise CommandError(f"{path}: {no_script}")
         with path.open("rb") as file:
             raw = file.read(SCRIPT_BYTES_MAX + 1)
     except (OSError, ValueError) as error:

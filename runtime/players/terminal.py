@@ -23,7 +23,7 @@ import anyio.to_thread
 from machines.messages.bodies import compile_message
 from machines.messages.types import Mismatch
 from machines.model import Field, Spec
-from runtime.players.base import Arguments, DecisionError
+from runtime.players.base import Arguments, DecisionError, UnknownPlayerError
 from runtime.players.companions import companions
 from runtime.players.person_answers import FieldReader, brief, legal_answers
 from runtime.terminal_text import escape_control_characters
@@ -115,9 +115,15 @@ _own: Terminal | None = None
 
 
 def own_terminal() -> Terminal:
-    """Return the terminal of this process: standard input and standard error; standard output is for results."""
+    """Return the terminal of this process: standard input and standard error; standard output is for results.
+
+    Raises:
+        UnknownPlayerError: one of them was closed from the beginning.
+    """
     global _own
     if _own is None:
+        if sys.stdin is None or sys.stderr is None:  # Python's way to say that it was closed
+            raise UnknownPlayerError("a person at the terminal needs standard input and standard error: one is closed")
         _own = Terminal(_line_reader(sys.stdin), _writer(sys.stderr), interactive=sys.stdin.isatty())
     return _own
 

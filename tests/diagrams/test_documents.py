@@ -390,6 +390,8 @@ def test_tables_of_a_document_can_be_parts_of_another(what: str) -> None:
         ("<!-- accord: types games -->\nx", r"line 1: this part has no <!-- accord: end -->"),
         ("<!-- accord: types games -->\n" * 2, r"line 2: the part that begins in line 1 has no"),
         ("x\n<!-- accord: end -->", r"line 2: <!-- accord: end --> ends nothing"),
+        ("x\n<!--accord: types games-->", r"line 2: a part begins with <!-- accord: ... --> and ends with"),
+        ("x\n<!-- Accord: types games -->", r"line 2: a part begins with <!-- accord: ... --> and ends with"),
     ],
 )
 def test_a_part_that_cannot_be_written_is_named_by_its_line(source: str, why: str) -> None:

@@ -139,6 +139,14 @@ def test_a_session_that_the_journal_does_not_have_is_refused(game: Path) -> None
         recorded(game, session=7)
 
 
+def test_a_journal_in_which_nothing_has_happened_is_told_so(game: Path, tmp_path: Path) -> None:
+    begun = tmp_path / "begun.jsonl"
+    begun.write_bytes(game.read_bytes().split(b"\n")[0] + b"\n")
+
+    with pytest.raises(ReplayError, match="nothing has happened in it yet"):
+        recorded(begun)
+
+
 def test_runs_are_drawn_as_sequences_and_as_coverage(accord: Run, game: Path, tmp_path: Path) -> None:
     code, out, err = accord("draw", "tsuro", "--journal", str(game), str(game), "-o", str(tmp_path), "--json",
                             "--format", "svg,txt")  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import queue
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from machines.loader import load
 from machines.model import Spec
 from runtime.players import person_answers, terminal
-from runtime.players.base import DecisionError
+from runtime.players.base import DecisionError, UnknownPlayerError
 from runtime.players.terminal import PAGE, Terminal, TerminalPlayer
 from tests.support.session_harness import spec_of
 
@@ -315,3 +316,12 @@ def test_a_file_is_read_line_by_line_without_the_buffer_of_python() -> None:
         os.close(writing)
         assert read() == "the end"
         assert read() == ""
+
+
+@pytest.mark.parametrize("stream", ["stdin", "stderr"])
+def test_without_a_terminal_no_person_plays(stream: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runtime.players.terminal._own", None)
+    monkeypatch.setattr(sys, stream, None)
+
+    with pytest.raises(UnknownPlayerError, match="needs standard input and standard error"):
+        terminal.own_terminal()
