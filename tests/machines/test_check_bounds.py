@@ -193,7 +193,7 @@ def test_a_spec_that_extends_a_pipe_or_a_folder_has_a_problem(tmp_path: Path) ->
 
         assert [problem.code for problem in caught.value.problems] == ["A136"]
         assert "is no file that a spec could stand in" in str(caught.value) or "Is a directory" in str(caught.value)
-    with pytest.raises(SpecNotFound, match="there is no file"):
+    with pytest.raises(SpecNotFound, match="is no file that a spec could stand in"):
         load(str(tmp_path / "pipe.yaml"))
 
 
