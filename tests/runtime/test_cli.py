@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 
+import runtime
 from machines.loader import shipped
 from runtime import cli
+from runtime.__main__ import INTERRUPTED, start
 from runtime.cli import main
 
 SPECS = Path(__file__).resolve().parent.parent / "specs"
@@ -730,3 +732,19 @@ def test_a_check_has_a_budget_and_says_what_was_not_decided(accord: Run) -> None
     assert code == 3
     assert "unknown: the budget of 0.1 s is spent: the most in main." in err
     assert accord("check", "tsuro", "--budget", "0")[0] == accord("check", "tsuro", "--memory", "1")[0] == 2
+
+
+def test_ctrl_c_while_the_command_line_is_loaded_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Interrupted:
+        def find_spec(self, name: str, *_: object) -> None:
+            if name == "runtime.cli":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "runtime.cli")
+    monkeypatch.delattr(runtime, "cli")
+    monkeypatch.setattr(sys, "meta_path", [Interrupted(), *sys.meta_path])
+
+    assert start() == INTERRUPTED
+    assert capsys.readouterr() == ("", "interrupted\n")
