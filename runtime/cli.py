@@ -46,6 +46,7 @@ _COMMANDS = {
     "diff": ("runtime.commands.diff:diff", "Say whether two versions of a spec still serve each other's clients."),
     "draw": ("runtime.commands.draw:draw", "Draw specs, or runs from their journals: states, overviews, sequences."),
     "docs": ("runtime.commands.docs:docs", "Write the documents of specs: Markdown, HTML, JSON Schema, AsyncAPI."),
+    "lsp": ("runtime.commands.lsp:lsp", "Serve an editor: problems, completion, hover, definitions, names."),
     "list": ("runtime.commands.list_:listing", "List the shipped specs."),
     "show": ("runtime.commands.show:show", "Show what is in a spec: roles, machines, messages, settings, players."),
     "replay": ("runtime.commands.replay:replay", "Run a journal again and compare."),

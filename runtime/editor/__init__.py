@@ -1,0 +1,1 @@
+"""What an editor asks of a spec while it is written: problems, completion, hover, definitions, names; `accord lsp`."""
