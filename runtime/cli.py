@@ -23,7 +23,7 @@ OURS = ("machines", "rules", "runtime", "diagrams", "specs")
 _HELP = (
     "One YAML file runs, checks and draws a TCP protocol.\n\n"
     "SPEC is the name of a shipped protocol (see accord list) or a path to a YAML file. Results go to standard output, "
-    "log and progress to standard error; every command takes --json.\n\n"
+    "log and progress to standard error; every command but lsp takes --json.\n\n"
     "Exit codes: 0 all is well; 1 the run failed, a client was turned away, or what was compared differs, as in replay "
     "and with --check; 2 a spec has problems, an argument is wrong, or a file that it names cannot be read or written; "
     "3 undetermined, as a check that met a bound, or a replay of a journal without its end; "

@@ -109,8 +109,8 @@ CHANGES = [
         "STARTED",
     ),
     (
-        "      playing: {receive: {INTER_REQ: intermediate}}",
-        "      playing: {receive: {INTER_REQ: intermediate, STARTED: stay}}",
+        "    playing: {receive: {INTER_REQ: intermediate}}",
+        "    playing: {receive: {INTER_REQ: intermediate, STARTED: stay}}",
         {"tsuro-client-main", "tsuro-client-main-sequence", "tsuro-client"},
         "client",
     ),
