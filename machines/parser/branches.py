@@ -278,7 +278,7 @@ def _message(reading: ParseContext, node: Node, scope: BranchScope) -> Call | No
     if scope.role not in outline.senders and outline.senders:
         text = f"{call.path} is sent by {joined(outline.senders, 'or')}, not by {scope.role}"
         own = [name for name, other in reading.messages.items() if scope.role in other.senders]
-        reading.fault(call.place, "A119", text, f"{scope.role} sends: {', '.join(own)}" if own else "")
+        reading.fault(call.place, "A119", text, f"{scope.role} sends {', '.join(own) or 'nothing'}")
     if call.arguments is not None and outline.fields is not None and len(call.arguments) != outline.fields:
         text = f"{call.path} has {_count(outline.fields, 'field')}, not {len(call.arguments)}"
         reading.fault(call.place, "A118", text, "its fields in the order written, or just its name")

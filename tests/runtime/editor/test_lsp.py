@@ -58,7 +58,7 @@ async def editor(folder: Path) -> AsyncIterator[Editor]:
     client = LanguageClient("test", "1")
     one = Editor(client, (folder / "bids.yaml").as_uri())
 
-    @client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+    @client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)  # type: ignore[untyped-decorator]
     def shown(params: lsp.PublishDiagnosticsParams) -> None:
         one.shown.put_nowait(params)
 
@@ -70,7 +70,7 @@ async def editor(folder: Path) -> AsyncIterator[Editor]:
     finally:
         await asyncio.wait_for(client.shutdown_async(None), SECONDS)
         client.exit(None)
-        await client.stop()
+        await client.stop()  # type: ignore[no-untyped-call]
 
 
 def spoken(talk: Callable[[Editor], Coroutine[Any, Any, None]], folder: Path) -> None:
