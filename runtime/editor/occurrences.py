@@ -70,6 +70,8 @@ def occurrences(tree: Node) -> Iterator[Occurrence]:
                     yield from _body(body, name.text)
             case "wire":
                 yield from (_key(name, "'wire'") for name, _ in _pairs(value))
+            case "foreign":
+                yield from (Occurrence("role", (), name.text, inside(name), True) for name in _scalars(value))
             case "rules":
                 yield from (Occurrence("rule", (), name.text, inside(name)) for name in _scalars(value))
             case "urgent":
