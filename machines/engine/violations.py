@@ -32,6 +32,7 @@ EVIDENCE_BYTES: Final = 1024  # what is kept of the bytes that came; whoever sho
 NO_LIKENESS: Final = "no message is like it"
 RULES_SHOWN: Final = 3  # conditions that refused a message, where it had several branches
 WORDS_MAX: Final = 4  # of a message that is none: so many are compared with the words of those that are
+EXAMPLE_CHARACTERS_MAX: Final = 60  # of a right message that is shown beside a wrong one
 
 
 def note(
@@ -134,23 +135,27 @@ def misread(session: Interpreter, holder: CallFrame, seat: PeerState, known: str
 
 def not_like(awaited: list[MessageCodec], heard: tuple[MessageCodec, ...], value: Any) -> tuple[str, str]:
     """Return the kind of a fault of a value that is no message, and why: what it lacks, or which message is near it."""
-    names: dict[str, str] = {}
+    named: dict[str, MessageCodec] = {}
     for shape in (*awaited, *heard):
         for word in (shape.name, *_words(shape.example())):
-            names.setdefault(word.lower(), shape.name)
+            named.setdefault(word.lower(), shape)
     words = [word.lower() for word in islice(_words(value), WORDS_MAX)]
-    known = next((names[word] for word in words if word in names), None)
+    known = next((named[word] for word in words if word in named), None)
     if known is None:
         for word in words:
-            like = nearest(word, names)
+            like = nearest(word, named)
             if like is not None:
-                return "unknown", f"{NO_LIKENESS} (did you mean {names[like]}?)"
+                return "unknown", f"{NO_LIKENESS} (did you mean {named[like].name}?)"
     faults = [(shape, fault) for shape in awaited for fault in shape.faults(value)]
     of_type = [(shape, fault) for shape, fault in faults if not fault.expected.startswith(('"', "'"))]
     deep = max(of_type, key=lambda found: len(found[1].path), default=None)
     if deep is not None and (deep[1].path or len(faults) == 1):
         return "wrong type", f"{deep[0].name}: {deep[1]}"
-    return "unknown", f"{NO_LIKENESS}, though {known} begins so" if known is not None else NO_LIKENESS
+    if known is None:
+        return "unknown", NO_LIKENESS
+    example = shown(known.example())
+    as_in = f" (as in {example})" if len(example) <= EXAMPLE_CHARACTERS_MAX else ""
+    return "unknown", f"{NO_LIKENESS}, though {known.name} begins so{as_in}"
 
 
 def _words(value: Any) -> Iterator[str]:

@@ -103,6 +103,18 @@ def test_a_violation_says_what_was_wrong(tmp_path: Path, inputs: tuple[Any, ...]
     assert found.limit == 2.0
 
 
+@pytest.mark.parametrize("value", ["take 9", "TAKE"])
+def test_what_begins_as_a_message_is_told_with_one_that_is_right(value: str) -> None:
+    spec = load("sticks")
+    heard = Program(spec, "host", {}).heard["player"]
+    awaited = [shape for shape in heard if shape.name == "TAKE"]
+
+    assert violations.not_like(awaited, heard, value) == (
+        "unknown",
+        'no message is like it, though TAKE begins so (as in "take 1")',
+    )
+
+
 def test_the_part_of_a_condition_that_refused_is_named_and_what_came_is_kept(tmp_path: Path) -> None:
     found = violation(tmp_path, b'{"take": 7}\n')
 
