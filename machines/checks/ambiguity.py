@@ -221,12 +221,27 @@ def apart(a: Body, b: Body) -> bool:
             )
         case (Field(), _) | (_, Field()):
             return False
-        case (Text(), LiteralBody(value)) | (LiteralBody(value), Text()):
-            return not isinstance(value, str)
-        case Text(), Text():
-            return False
+        case (Text(parts), LiteralBody(value)) | (LiteralBody(value), Text(parts)):
+            return not isinstance(value, str) or not (value.startswith(_first(parts)) and value.endswith(_last(parts)))
+        case Text(left), Text(right):
+            return not (_begins(_first(left), _first(right)) and _begins(_last(left)[::-1], _last(right)[::-1]))
         case _:
             return True  # a list, a mapping and a text or number are never the same
+
+
+def _first(parts: tuple[str | Field, ...]) -> str:
+    """Return what a text with fields always begins with."""
+    return parts[0] if parts and isinstance(parts[0], str) else ""
+
+
+def _last(parts: tuple[str | Field, ...]) -> str:
+    """Return what it always ends with."""
+    return parts[-1] if parts and isinstance(parts[-1], str) else ""
+
+
+def _begins(one: str, other: str) -> bool:
+    """Whether a text may begin with both."""
+    return one.startswith(other) or other.startswith(one)
 
 
 def _may_be_missing(body: Body) -> bool:

@@ -172,6 +172,32 @@ def test_few_messages_are_all_compared() -> None:
     assert "A339" not in {problem.code for problem in told(received([f"[m{n}, $b int]" for n in range(1800)]))}
 
 
+def test_very_many_texts_are_told_apart_by_what_they_begin_or_end_with() -> None:
+    first = told(received([f"'m{n} ${{text string}}'" for n in range(600)]))
+    last = told(received([f"'${{text string}} m{n}!'" for n in range(600)]))
+
+    assert not {"A334", "A339"} & {problem.code for problem in (*first, *last)}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("'m1 ${a string}'", "'m1 ${b string} x'", True),  # one begins as the other
+        ("'m1 ${a string}'", "'m${b string}'", True),
+        ("'m1 ${a string}'", "'m2 ${b string}'", False),
+        ("'m1 ${a string}'", "'m11 ${b string}'", False),
+        ("'${a string} up'", "'${b string}, up'", True),
+        ("'${a string} up'", "'${b string} ups'", False),
+        ("'m1 ${a string}'", "'m1 x'", True),
+        ("'m1 ${a string}'", "'m2 x'", False),
+    ],
+)
+def test_texts_are_told_apart_by_both_ends(one: str, other: str, alike: bool) -> None:
+    likeness = AmbiguityTable(load_text(received([one, other])))
+
+    assert (likeness.both_fit("M0", "M1") is not None) is alike
+
+
 def test_a_long_word_and_a_word_far_down_the_list_have_no_near_one() -> None:
     word = "a" * (NEAR_LETTERS_MAX + 1)
     assert near(word, [word + "b"]) == ""

@@ -66,7 +66,7 @@ class LocalState:
     states: frozenset[str]  # machine.state of every call
     closed: frozenset[int]  # seats from which nothing is taken any more
     mentioned: frozenset[int]  # seats that some call knows of
-    only: int  # the one seat that is awaited, where nothing else can be done but to wait; -1 if it is not so
+    only: int  # the one seat that is awaited, where nobody else is heard; -1 if it is not so
     opens: bool  # whether it may take a connection yet
     seated: frozenset[int]  # who sits where a sign-up is open that awaits nobody: lost, its seat is free at once
 
@@ -250,7 +250,7 @@ class Process:
             calls = tuple(walk.calls())
             questions, awaited = tuple(walk.questions()), walk.awaited()
             door = any(call.sign_ups is not None for call in calls)
-            waits = walk.over is None and len(awaited) == 1 and not questions and not door
+            waits = walk.over is None and len(awaited) == 1 and not door
             waits = waits and not walk.heeds_connections()  # what it reads first, and who comes first, are two ways
             found = self.rests[local] = LocalState(
                 walk.where(),

@@ -249,13 +249,18 @@ class StateSpace:
             queue = queues[self.incoming[at][seat]]
             if queue is not None and queue.tokens:
                 moves = self.reads(at, local, seat, queue.first)
-                if moves:
+                own = self.unasked(at, local)[1]
+                if moves and not (len(own) > 1 and self._has_said_much(queues, at)):
                     self.used.add(AT_ONCE)
-                    own = self.unasked(at, local)[1]
                     if not self.is_asked_more and any(map(self._is_silent, moves)):
                         own = tuple([move for move in own if move.given != ("die",)])
                     return [*moves, *own]
         return None
+
+    def _has_said_much(self, queues: tuple[Queue, ...], at: int) -> bool:
+        """Whether more waits for a peer of an actor than may: who goes first may go on without end."""
+        waiting = [queues[outgoing] for outgoing, _ in self.cast.actors[at].queues]
+        return any(queue is not None and queue.messages > self.queue for queue in waiting)
 
     def _is_silent(self, read: Transition) -> bool:
         """Whether nobody sees that something is read: who is lost before is as good as lost behind it."""
