@@ -25,6 +25,7 @@
     A314  a value that is bound and never read             A315  a result that nobody takes
     A316  a field that overwrites what `let` counts        A317  a step done after the `let` that it is written before
     A346  a player's own limit above that of who waits     A347  a message of our own over message_bytes_max
+    A348  a `limit` that is never used up
 
     A350  a problem that is accepted and is not there
     A141  an outcome where none is read
@@ -40,7 +41,7 @@ Each check is a function whose docstring names its codes (`machines.manual` has 
     reachability         A320 to A325, A328      guards          A327 A329
     receivers            A337 A338               partial_values  A342 A343
     agreement            A344 A345               bindings        A314 to A317
-    durations            A346
+    durations            A346                        used_up         A348
     suppressions         A350                    outcomes        A141
 
 The reader tells the rest of what keeps a spec from running: A1xx and A2xx, and with them calls with too many values
@@ -81,6 +82,7 @@ from machines.checks.receivers import check_peers
 from machines.checks.rules import check_rules
 from machines.checks.scoping import check_bindings, check_declared, check_fields
 from machines.checks.suppressions import Allowed, split_suppressed, unused_suppressions
+from machines.checks.used_up import check_used_up
 from machines.checks.value_kinds import check_kinds
 from machines.model import Role, Spec
 from machines.problems import Problem, Problems
@@ -133,6 +135,7 @@ def _check_role(spec: Spec, role: Role, likeness: AmbiguityTable, problems: Prob
         check_fields(machine, role, problems)
         check_kinds(spec, machine, problems)
         check_outcomes(role, machine, problems)
+        check_used_up(spec, machine, problems)
     if flow.circle:
         return []  # what follows asks what stands around a call, which has no answer in a circle of calls
     check_assignment(flow, problems)

@@ -45,7 +45,7 @@ BESIDE: Final = frozenset(
     {
         *SHOWN,
         *("A310", "A320", "A321", "A323", "A327", "A329", "A330", "A331", "A332", "A333", "A336", "A339", "A340"),
-        *("A341", "A344", "A345", "A346", "A347", "A350", "A314", "A315", "A316", "A317", "A401", "A402"),
+        *("A341", "A344", "A345", "A346", "A347", "A348", "A350", "A314", "A315", "A316", "A317", "A401", "A402"),
     }
 )
 NOT_RUN: Final = frozenset({"A401", "A402"})  # beside these no session can be made, so nothing is replayed
