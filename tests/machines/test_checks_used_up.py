@@ -1,4 +1,4 @@
-"""A limit that is never used up, for the state is left with each use (A348): a number counts since the state was entered."""
+"""A limit that is never used up (A348): a number counts since the state was entered, and each use leaves it."""
 
 from __future__ import annotations
 
