@@ -18,9 +18,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from machines.problems import Place, Problem
 
@@ -70,6 +70,20 @@ def _gathered(sent: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedSession:
+    """What a real session was given in the replay that confirmed a finding, and did: enough to make its journal.
+
+    ``inputs`` are (kind, seconds, transitions taken, effects, what else belongs to the kind), as a journal has them.
+    """
+
+    who: str
+    role: str
+    seed: int
+    my: Mapping[str, Any]
+    inputs: tuple[tuple[str, float, Any, Any, Mapping[str, Any]], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One fault of a protocol, with the shortest trace to it.
 
@@ -85,6 +99,7 @@ class Finding:
     place: Place | None = None
     confirmed: bool | None = field(default=None, compare=False)
     others: tuple[tuple[TraceStep, ...], ...] = field(default=(), compare=False, repr=False)  # other ways to it
+    sessions: tuple[RecordedSession, ...] = field(default=(), compare=False, repr=False)  # of that replay
 
     @property
     def is_possible(self) -> bool:

@@ -18,6 +18,7 @@ from machines.model import Spec
 from machines.problems import SpecError
 from machines.verification.verdict import Verdict
 from runtime.commands.exit_codes import OK, PROBLEMS, UNDETERMINED, CommandError
+from runtime.commands.finding_journals import write_journals
 from runtime.commands.fixing import fix
 from runtime.commands.games import GameOptions, Plan
 from runtime.commands.options import Json, SpecName, SpecOptions, are_modules, is_spec, pages_are_there, settings_of
@@ -62,6 +63,10 @@ class ReportOptions:
         Format | None,
         Parameter(name="--format", help="How it is told, text if left out; --json is --format json."),
     ] = None
+    journals: Annotated[
+        Path | None,
+        Parameter(help="A folder for the journals of the sessions that confirmed each finding, to replay and draw."),
+    ] = None
     output: Annotated[
         Path | None, Parameter(name=["--output", "-o"], help="A file to write instead of standard output.")
     ] = None
@@ -98,7 +103,8 @@ def check(
     --baseline tells each game that goes another way since.
     With --studio, the runs to what is found are then shown in a browser, step by step, until Ctrl-C.
     With --fix, what is known to have been meant (a line 'mended:' shows it) is first written into the files given.
-    With --set, another value of a setting is looked at than the spec has; --why says what the verdict rests on.
+    With --journals, each session of a replay that confirmed a finding is kept: accord replay and accord draw --journal
+    show it. With --set, another value of a setting is looked at than the spec has; --why says what it rests on.
     Exit code 0 if nothing is found, 2 if something is, 3 if a bound was met before all was looked at, or if what is
     found is only possible: no replay with the real sessions did the same. Without games nothing is run but the specs'
     rules modules are imported.
@@ -110,7 +116,10 @@ def check(
     for line in (told for name in specs if report.fix for told in fix(name, given.rules)):
         note(f"mended: {line}")
     plan = games.plan()
-    checked = partial(_checked, rules=given.rules, settings=settings_of(given.settings), bounds=bounds, plan=plan)
+    checked = partial(
+        _checked, rules=given.rules, settings=settings_of(given.settings), bounds=bounds, plan=plan,
+        journals=report.journals,
+    )  # fmt: skip
     if watching.watch:
         watch(specs, checked, draw=watching.folder(report.output), rules=given.rules, json=report.form == "json")
     reports = _reported(specs, checked, report)
@@ -138,6 +147,8 @@ def _check_together(report: ReportOptions, watching: WatchOptions, games: GameOp
         if watching.watch:
             raise CommandError("--studio shows what one check found, and --watch makes many")
         pages_are_there("--charts draws the runs as text")
+    if watching.watch and report.journals is not None:
+        raise CommandError("--journals is for a check that is not watched")
     if watching.draw and not watching.watch:
         raise CommandError("--draw is for --watch: otherwise it is accord draw")
 
@@ -177,7 +188,9 @@ def _told(report: Report, how: ReportOptions) -> list[str]:
     return lines
 
 
-def _checked(name: str, *, rules: list[str], settings: dict[str, str], bounds: Bounds, plan: Plan) -> Report:
+def _checked(
+    name: str, *, rules: list[str], settings: dict[str, str], bounds: Bounds, plan: Plan, journals: Path | None
+) -> Report:
     try:
         is_spec(name)
         spec = load(name, settings, rules)
@@ -198,6 +211,9 @@ def _checked(name: str, *, rules: list[str], settings: dict[str, str], bounds: B
             explored(spec, rules, bounds, name), settings=tuple(f"{name}={value}" for name, value in settings.items())
         )
         report = _with_verdict(name, spec, allowed, accepted, verdict)
+        if journals is not None:
+            written = tuple(write_journals(journals, name, spec, verdict, settings, rules))
+            report = replace(report, notes=(*report.notes, *written))
     return plan.report(report, spec, modules)
 
 

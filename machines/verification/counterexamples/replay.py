@@ -23,7 +23,7 @@ from machines.engine.session import Session
 from machines.expressions.unparse import show, walk
 from machines.model import Spec
 from machines.verification.counterexamples.shrinking import needed
-from machines.verification.verdict import Finding, TraceStep, Verdict
+from machines.verification.verdict import Finding, RecordedSession, TraceStep, Verdict
 
 ATTEMPTS_MAX = 20
 SAMPLES_MAX = 40
@@ -78,6 +78,13 @@ class _Actor:
     seats: dict[str, int] = field(default_factory=dict)  # the seat of each peer, by its name
     names: dict[int, str] = field(default_factory=dict)
     questions: list[Ask] = field(default_factory=list)
+    my: Mapping[str, Any] = field(default_factory=dict)
+    inputs: list[tuple[str, float, Any, Any, Mapping[str, Any]]] = field(default_factory=list)
+
+    def fed(self, kind: str, effects: list[Effect], **more: Any) -> list[Effect]:
+        """Note what the session was given, and return what it did."""
+        self.inputs.append((kind, self.now, self.session.took, tuple(effects), more))
+        return effects
 
 
 def confirmed(
@@ -96,6 +103,7 @@ def confirmed(
         real = next((way for way in ways if replayed(way, spec, programs, decide)), None)
         if real is not None:
             real = _shrunk(real, spec, programs, decide)
+            real = replace(real, sessions=_recorded(real, spec, programs, decide))
         found.append(replace(real or finding, confirmed=real is not None) if ways else finding)
     return replace(verdict, findings=tuple(found))
 
@@ -115,6 +123,19 @@ def replayed(finding: Finding, spec: Spec, programs: Mapping[str, Program], deci
     return last_read(finding, spec, programs, decide) is not None
 
 
+def _recorded(
+    finding: Finding, spec: Spec, programs: Mapping[str, Program], decide: Decide
+) -> tuple[RecordedSession, ...]:
+    """Return what each session was given in the replay that did as the trace says, and did."""
+    done = _replay(finding, spec, programs, decide, ATTEMPTS_MAX, exact=False)
+    actors = done.actors.items() if done is not None else ()
+    return tuple(
+        RecordedSession(name, actor.role, done.attempt if done is not None else 0, actor.my, tuple(actor.inputs))
+        for name, actor in actors
+        if actor.inputs
+    )
+
+
 def last_read(
     finding: Finding,
     spec: Spec,
@@ -129,13 +150,21 @@ def last_read(
     If it is to be ``exact``, they sent what the trace says too, no more and no less; clients have names of their own
     in every other attempt then.
     """
+    done = _replay(finding, spec, programs, decide, attempts, exact=exact)
+    return done.read if done is not None else None
+
+
+def _replay(
+    finding: Finding, spec: Spec, programs: Mapping[str, Program], decide: Decide, attempts: int, *, exact: bool
+) -> _Replay | None:
+    """Return the first attempt in which the sessions did what the trace says, None if they never did."""
     for attempt in range(attempts):
         replay = _Replay(spec, programs, decide, attempt, finding, exact=exact)
         try:
             replay.run()
         except _Spurious:
             continue
-        return replay.read
+        return replay
     return None
 
 
@@ -216,12 +245,15 @@ class _Replay:
         return self.shows is not None and any(self.shows(effect, step) for effect in self.effects)
 
     def _begin(self, name: str, role: str) -> _Actor:
-        actor = self.actors[name] = _Actor(
-            role, Session(self.programs[role], seed=self.attempt, my=self.mine(role, name), watch=True)
-        )
+        my = self.mine(role, name)
+        session = Session(self.programs[role], seed=self.attempt, my=my, watch=True)
+        actor = self.actors[name] = _Actor(role, session, my=my)
         if not self.programs[role].connects and not self.programs[role].per_connection:
-            self._carry(name, actor.session.start(0.0))
+            self._carry(name, self._started(actor))
         return actor
+
+    def _started(self, actor: _Actor) -> list[Effect]:
+        return actor.fed("start", actor.session.start(actor.now), seed=self.attempt, my=actor.my)
 
     def mine(self, role: str, who: str) -> dict[str, Any]:
         """Return what a client knows of itself in this attempt."""
@@ -245,7 +277,7 @@ class _Replay:
             actor = self.actors[step.who]
             seat, effects = actor.session.connect(actor.now)
             self._link(step.who, step.peer, seat)
-            self._carry(step.who, effects)
+            self._carry(step.who, actor.fed("connect", effects, peer=seat))
             return
         role, _, whose = step.who.partition(" of ")
         if role not in self.spec.roles:
@@ -257,7 +289,7 @@ class _Replay:
             self._link(step.who, name, seat)
         if program.per_connection:
             self._link(step.who, whose, len(program.connects))
-        self._carry(step.who, actor.session.start(actor.now))
+        self._carry(step.who, self._started(actor))
 
     def _link(self, name: str, peer: str, seat: int) -> None:
         if name not in self.actors:
@@ -276,10 +308,11 @@ class _Replay:
         while coming:
             message, data = coming.popleft()
             if data is None:
-                self._carry(step.who, actor.session.lose(seat, actor.now))
+                self._carry(step.who, actor.fed("lost", actor.session.lose(seat, actor.now), peer=seat))
             else:
                 self.read = data
-                self._carry(step.who, actor.session.receive(seat, data, actor.now))
+                effects = actor.session.receive(seat, data, actor.now)
+                self._carry(step.who, actor.fed("bytes", effects, peer=seat, data=data))
             if message in (step.message, _NONSENSE_NAME):
                 return
             ahead.append(message)  # it is kept, and what was to be read overtakes it
@@ -294,7 +327,8 @@ class _Replay:
         if answer is None or answer[0] != step.message:
             shape = self.programs[actor.role].shapes[step.message]
             answer = self.chance.choice(list(islice(shape.samples(), SAMPLES_MAX)))
-        self._carry(step.who, actor.session.answer(ask.number, answer, actor.now))
+        effects = actor.session.answer(ask.number, answer, actor.now)
+        self._carry(step.who, actor.fed("answer", effects, number=ask.number, value=answer))
 
     def _rings(self, step: TraceStep) -> None:
         actor = self.actors[step.who]
@@ -305,7 +339,7 @@ class _Replay:
             if due is None:
                 raise _Spurious
             actor.now = max(actor.now, due)
-            self._carry(step.who, actor.session.tick(actor.now))
+            self._carry(step.who, actor.fed("tick", actor.session.tick(actor.now)))
             if self._is_shown(step):
                 return
             if self._where(step.who) == wanted and (actor.session.took or actor.session.where() != before):
