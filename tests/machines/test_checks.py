@@ -26,6 +26,7 @@ from machines.checks import (
     scoping,
     sizes,
     suppressions,
+    used_up,
     value_kinds,
 )
 from machines.loader import load
@@ -207,6 +208,7 @@ MODULES = (
     agreement,
     durations,
     sizes,
+    used_up,
     bindings,
     ambiguity,
     receivers,

@@ -241,17 +241,24 @@ def lifted(value: Any) -> Value:
 def seats_in(*values: Value) -> Seats:
     """Return the peers that may be within values, each once."""
     found: dict[int, None] = {}
+    note_seats(values, found)
+    return tuple(found)
+
+
+def note_seats(values: Iterable[Value], found: dict[int, None]) -> None:
+    """Note the peers that may be within values, in the order in which they come."""
     for value in values:
         kind = type(value)
         if kind is PeerRef:
             found[value.seat] = None
         elif kind is Unknown:
-            found.update(dict.fromkeys(value.peers))
+            for seat in value.peers:
+                found[seat] = None
         elif kind is tuple:
-            found.update(dict.fromkeys(seats_in(*value)))
+            if value:
+                note_seats(value, found)
         elif kind is Fields:
-            found.update(dict.fromkeys(seats_in(*(item for _, item in value.items))))
-    return tuple(found)
+            note_seats([item for _, item in value.items], found)
 
 
 def marks_in(*values: Value) -> frozenset[int]:
@@ -288,6 +295,8 @@ def kind_differs(left: Value, right: Value) -> bool:
 def moved(value: Value, seat_of: Callable[[int], int]) -> Value:
     """Return a value with its peers renamed."""
     kind = type(value)
+    if value is UNSET or kind is str or kind is int:  # most are
+        return value
     if kind is PeerRef:
         return PeerRef(seat_of(value.seat))
     if kind is Unknown:

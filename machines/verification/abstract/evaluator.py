@@ -324,13 +324,14 @@ class AbstractEvaluator:
 
     def holds(self, expression: Expression, look: Look) -> bool:
         """Return whether a condition holds; asks the oracle if it may either way. Raises Broken if it is none."""
-        match expression:
-            case Binary("and", left, right):
-                return self.holds(left, look) and self.holds(right, look)
-            case Binary("or", left, right):
-                return self.holds(left, look) or self.holds(right, look)
-            case Unary("not", operand):
-                return not self.holds(operand, look)
+        if isinstance(expression, Binary | Unary):
+            match expression:
+                case Binary("and", left, right):
+                    return self.holds(left, look) and self.holds(right, look)
+                case Binary("or", left, right):
+                    return self.holds(left, look) or self.holds(right, look)
+                case Unary("not", operand):
+                    return not self.holds(operand, look)
         return self.decided(self.value(expression, look))
 
     def decided(self, value: Value) -> bool:

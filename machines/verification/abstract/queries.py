@@ -8,7 +8,7 @@ from math import inf
 from typing import Any
 
 from machines.analysis.call_graph import kind
-from machines.model import Branch, Early, Expression
+from machines.model import Branch, Early, Expression, Name
 from machines.verification.abstract.alike import Alike
 from machines.verification.abstract.domain import (
     FALSE,
@@ -370,6 +370,8 @@ class StateQueries:
         return UNSET if self.root is None else field_of(self.root.env[self.root.outline.index[PEERS]], seat, name)
 
     def _value(self, expression: Expression, call: AbstractCall) -> Value:
+        if type(expression) is Name:  # most are
+            return self.reckoner.known(self._look(call, expression.name))
         return self.reckoner.value(expression, self._looker(call))
 
     def _looker(self, call: AbstractCall) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from machines.verification.abstract.domain import UNSET, moved, seats_in
+from machines.verification.abstract.domain import UNSET, moved, note_seats
 
 _OTHER = -1  # within a sign-up: its own peer, or one that only sign-ups speak of
 
@@ -12,10 +12,11 @@ _OTHER = -1  # within a sign-up: its own peer, or one that only sign-ups speak o
 def meet(call: Any, met: dict[int, None]) -> bool:
     """Note the peers that a call and its callees speak of, in order; return False if it has sign-ups under way."""
     _, _, env, hears, _, _, _, loop, child, sign_ups, parked, _, _ = call
-    met.update(dict.fromkeys(seats_in(*env)))
-    met.update(dict.fromkeys(hears))
+    note_seats(env, met)
+    for one in hears:
+        met[one] = None
     if loop is not None:
-        met.update(dict.fromkeys(seats_in(loop[1])))
+        note_seats(loop[1:2], met)
     ordered = not (sign_ups or parked)
     return (child is None or meet(child, met)) and ordered
 
@@ -23,10 +24,11 @@ def meet(call: Any, met: dict[int, None]) -> bool:
 def spoken_of(call: Any, met: dict[int, None]) -> None:
     """Note the peers that a call and all below it speak of, in order, those of sign-ups too."""
     _, _, env, hears, _, _, _, loop, child, sign_ups, parked, _, seat = call
-    met.update(dict.fromkeys(seats_in(*env)))
-    met.update(dict.fromkeys(hears))
+    note_seats(env, met)
+    for one in hears:
+        met[one] = None
     if loop is not None:
-        met.update(dict.fromkeys(seats_in(loop[1])))
+        note_seats(loop[1:2], met)
     if seat >= 0:
         met[seat] = None
     for below in (*((child,) if child is not None else ()), *(sign_ups or ()), *(parked or ())):
