@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from machines.frame_parts import Bit, FrameBits, FrameNumber, NumberKind
 from machines.messages.compiler import compile_type
@@ -12,6 +13,7 @@ from machines.model import (
     Body,
     BodyList,
     BodyMap,
+    CompositeFrame,
     Field,
     FrameBytes,
     FrameLine,
@@ -19,8 +21,10 @@ from machines.model import (
     FrameRepeat,
     FrameSize,
     FrameUntil,
+    Interval,
     LiteralBody,
     Message,
+    Scalar,
     Text,
     TypeDeclaration,
     values_of,
@@ -54,6 +58,34 @@ def check_kinds(
             bits = f"{room.width} bits" if isinstance(room, Bit) else str(room)
             text = f"{message.name} has {piece.value} there, for which a number of {bits} in its frame has no room"
             reading.fault(part.place, "A137", text, "a number with room for it")
+
+
+def narrowed(messages: Mapping[str, Message], frames: Mapping[str, CompositeFrame]) -> dict[str, Message]:
+    """Return the messages, whose fields of type int take no more than the numbers of their frames have room for."""
+    found = dict(messages)
+    for name in frames.keys() & messages.keys():
+        rooms = [room for _, _, room in _said(frames[name])]
+        message = messages[name]
+        bodies = [_narrowed(body, rooms) for body in (message.body, *message.also)]
+        found[name] = replace(message, body=bodies[0], also=tuple(bodies[1:]))
+    return found
+
+
+def _narrowed(body: Body, rooms: Sequence[NumberKind | Bit | None]) -> Body:
+    if isinstance(body, BodyList) and len(body.items) == len(rooms) > 1:
+        return BodyList(tuple(_within(*pair) for pair in zip(body.items, rooms, strict=True)))
+    return _within(body, rooms[0]) if len(rooms) == 1 else body
+
+
+def _within(piece: Body, room: NumberKind | Bit | None) -> Body:
+    if room is None or not isinstance(piece, Field):
+        return piece
+    low, high = _bounds(room)
+    if isinstance(piece.type, Interval):
+        low, high = max(low, piece.type.low), min(high, piece.type.high)
+    elif piece.type != Scalar("int"):
+        return piece
+    return replace(piece, type=Interval(low, high)) if low <= high else piece
 
 
 def _said(parts: Sequence[FramePart]) -> Iterator[_Said]:
@@ -92,5 +124,9 @@ def _kinds(piece: Body, types: Mapping[str, TypeDeclaration]) -> frozenset[str]:
 
 
 def _fits(value: object, room: NumberKind | Bit) -> bool:
-    low, high = (0, (1 << room.width) - 1) if isinstance(room, Bit) else room.bounds
+    low, high = _bounds(room)
     return type(value) is int and low <= value <= high
+
+
+def _bounds(room: NumberKind | Bit) -> tuple[int, int]:
+    return (0, (1 << room.width) - 1) if isinstance(room, Bit) else room.bounds

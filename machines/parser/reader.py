@@ -37,6 +37,7 @@ from machines.parser.charset import check_charset
 from machines.parser.composite_frames import read_frames
 from machines.parser.context import ParseContext, inside, is_empty, joined, shown
 from machines.parser.declarations import check_shapes, read_messages, read_types
+from machines.parser.frame_kinds import narrowed
 from machines.parser.properties import read_properties
 from machines.parser.prose import documented, illustrated, whole_doc
 from machines.parser.settings import WRITTEN, mistaken, parse_value
@@ -84,6 +85,7 @@ def read(node: Node, file: str, problems: Problems) -> Spec:
     read_roles: dict[str, Role] = {key.text: read_role(reading, key, body, connects) for key, body in role_nodes}
     _check_main(reading, read_roles, connects)
     wire = _wire(reading, top.get("wire"), messages)
+    frames = read_frames(reading, top.get("frames"), messages, {name: types[name] for name in sound}, wire)
     return Spec(
         protocol=protocol,
         title=(reading.text(title, "the title") if title is not None else None) or protocol,
@@ -92,11 +94,11 @@ def read(node: Node, file: str, problems: Problems) -> Spec:
         connects=connects,
         settings=settings,
         types=types,
-        messages=messages,
+        messages=narrowed(messages, frames),
         roles=read_roles,
         file=file,
         place=Place(file, 1, 1),
-        frames=read_frames(reading, top.get("frames"), messages, {name: types[name] for name in sound}, wire),
+        frames=frames,
         accepted=read_accepted(reading, top.get("accepted"), (*messages, *settings, *types), read_roles),
         properties=read_properties(reading, top.get("properties"), read_roles, messages),
         doc=whole_doc(reading, top.get("doc")),

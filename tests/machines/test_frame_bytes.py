@@ -338,7 +338,7 @@ frames:
         - number: i32 little
         - {repeat: rest, of: [{bytes: u8}]}
   BYE:   [byte: 0x0a]
-  TAKEN: [byte: 0x06, number: varint]
+  TAKEN: [byte: 0x06, number: i64]
 roles:
   post:
     main(meter):
@@ -362,7 +362,7 @@ def test_a_spec_hears_and_says_such_frames_however_their_bytes_come() -> None:
         for at in range(0, len(raw), step):
             run.write(0, raw[at : at + step])
         run.write(0, b"\x0a")
-        assert [effect.data for effect in run.effects if isinstance(effect, Send)] == [b"\x06\x00"]
+        assert [effect.data for effect in run.effects if isinstance(effect, Send)] == [b"\x06" + bytes(8)]
         assert returned(run) is None
     run = start(GAUGE, "meter")
     assert [effect.data for effect in run.effects if isinstance(effect, Send)] == [raw]
@@ -385,8 +385,8 @@ def test_such_a_spec_is_proved() -> None:
     [
         ("byte: 0x0a", "byte: 0x100", "is no byte"),
         ("byte: 0x0a", "byte: ten", "is no byte"),
-        ("number: varint", "number: u7", "is no kind of number"),
-        ("number: varint", "{number: varint, as: rest}", "is no new name"),
+        ("number: i64", "number: u7", "is no kind of number"),
+        ("number: i64", "{number: i64, as: rest}", "is no new name"),
         ("bits: [10, kind 6]", "bits: [10, kind 5]", "no whole bytes"),
         ("bits: [10, kind 6]", "bits: [10, kind 78]", "no whole bytes"),
         ("bits: [10, kind 6]", "bits: [10, kind, kind 5]", "is no new name"),
@@ -398,7 +398,7 @@ def test_such_a_spec_is_proved() -> None:
         ("of: [{bytes: u8}]", "of: [{bytes: rest}]", "where the rest ends"),
         ("    - bits: [10, kind 6]\n", "    - bits: [10, kind 6]\n    - repeat: kind\n", "is one of"),
         ("        - number: i32 little\n", "        - bytes: rest\n        - number: i32\n", "behind the rest"),
-        ("number: varint]", "{number: i8, as: n}, bytes: n]", "may be below zero"),
+        ("number: i64]", "{number: i8, as: n}, bytes: n]", "may be below zero"),
         ("[byte: 0x0a]", "[{byte: 0x0a, of: [line]}]", "is one of"),
         ("$kind int, $value", "$value", "a frame with 3 values"),
         ("BYE:     []", "BYE:     bye", "a frame with no values"),
@@ -424,6 +424,25 @@ def test_fields_of_bytes_that_cannot_be_are_told(old: str, new: str, says: str) 
         load_text(GAUGE.replace(old, new), "gauge.yaml")
 
     assert any(problem.code == "A137" and says in problem.text for problem in raised.value.problems)
+
+
+@pytest.mark.parametrize(
+    ("number", "answer", "taken"),
+    [
+        ("i64", "len(names) + value", ""),
+        ("varint", "len(names) + value", "takes int 0..9223372036854775807, and len(names) + value may be -1"),
+        ("i32", "value", ""),
+        ("u32", "value", "takes int 0..4294967295, and value may be -1"),
+        ("u8", "kind", ""),
+        ("u8", "4 * kind", ""),
+        ("u8", "5 * kind", "takes int 0..255, and 5 * kind may be 256"),
+    ],
+)
+def test_a_number_that_may_have_no_room_is_told_before_it_runs(number: str, answer: str, taken: str) -> None:
+    text = GAUGE.replace("number: i64", f"number: {number}").replace("TAKEN(len(names) + value)", f"TAKEN({answer})")
+    told = [one.text for one in every_problem(load_text(text, "gauge.yaml")) if one.code == "A342"]
+
+    assert (taken in told[0]) if taken else not told, told
 
 
 @pytest.mark.parametrize(
