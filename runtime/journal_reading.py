@@ -184,18 +184,33 @@ class JournalFile:
         """Return what has been written since; nothing once it is closed.
 
         Raises:
-            JournalError: it cannot be read, or is too long to be.
+            JournalError: it cannot be read, is too long to be, or is no longer the file that was opened: it was cut, or
+                another stands in its place.
         """
         if self._file.closed:
             return b""
         try:
             content = self._file.read(READ_BYTES_MAX + 1 - self._read)
+            if not content and self._read:
+                self._check_place()
         except OSError as error:
             raise JournalError(f"{self._path}: {error.strerror or error}") from error
         self._read += len(content)
         if self._read > READ_BYTES_MAX:
             raise JournalError(f"{self._path}: the journal is longer than {READ_BYTES_MAX} bytes")
         return content
+
+    def _check_place(self) -> None:
+        """Make sure that what is written now would be read; what was read of it is no journal with that. Raises."""
+        here = os.fstat(self._file.fileno())
+        if here.st_size < self._read:
+            raise JournalError(f"{self._path}: the journal was cut while it was read: open it again")
+        try:
+            there = os.stat(self._path)
+        except FileNotFoundError:
+            raise JournalError(f"{self._path}: the journal was removed while it was read") from None
+        if not os.path.samestat(here, there):
+            raise JournalError(f"{self._path}: another file stands in the journal's place: open it again")
 
     def close(self) -> None:
         """Read no more."""

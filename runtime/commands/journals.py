@@ -83,7 +83,7 @@ class JournalOptions:
             if made is not None and self.studio:
                 from runtime.studio.beside import Beside
 
-                self.shown.append(Beside(made.path, head.rules))
+                self.shown.append(Beside.run(made.path, head.rules))
             yield made
 
     def end(self, code: int) -> int:

@@ -1,4 +1,6 @@
-"""The studio beside a run that goes on: a process of its own, which reads the run's journal; the run pays nothing.
+"""The studio beside what goes on: a process of its own, which reads a run's journal, or an event's database.
+
+Who runs it pays nothing.
 
 It ends with the process that started it, whatever ends that: it reads a pipe from it, and goes when the pipe is closed.
 """
@@ -10,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -26,41 +28,60 @@ LOOK_SECONDS: Final = 0.1  # between two looks whether the journal has begun
 _CHILD: Final = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
-from runtime.studio.beside import show
-show(sys.argv[2:])
+from importlib import import_module
+import_module(sys.argv[2]).show(sys.argv[3:])
 """
 
 
 class Beside:
-    """A studio that shows a run as its journal is written; its link goes to standard error."""
+    """A studio that shows what goes on; its link goes to standard error. ``module`` has the ``show(words)`` of it."""
 
-    def __init__(self, journal: Path, rules: Sequence[str] = ()) -> None:
+    def __init__(self, module: str, *shown: str) -> None:
         paths = msgspec.json.encode(sys.path).decode()
-        words = [sys.executable, "-I", "-c", _CHILD, paths, str(journal.resolve()), *rules]
+        words = [sys.executable, "-I", "-c", _CHILD, paths, module, *shown]
         self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
 
-    def stay(self) -> None:
-        """Wait until it is ended, by Ctrl-C: the run is over, and people still look at it."""
+    @classmethod
+    def run(cls, journal: Path, rules: Sequence[str] = ()) -> Beside:
+        """Open a studio that shows a run as its journal is written."""
+        return cls(__name__, str(journal.resolve()), *rules)
+
+    def stay(self, what: str = "the run") -> None:
+        """Wait until it is ended, by Ctrl-C: what it shows is over, and people still look at it."""
         if self._process.poll() is None:
-            note("the run is over; the studio shows it until Ctrl-C")
+            note(f"{what} is over; the studio shows it until Ctrl-C")
         with suppress(KeyboardInterrupt):
             self._process.wait()
+        self.close()
+
+    def close(self) -> None:
+        """End it."""
         assert self._process.stdin is not None, "it was started with a pipe"
         self._process.stdin.close()
         self._process.wait()
 
 
 def show(words: Sequence[str]) -> None:
-    """Be that process: ``words`` are the journal and the modules of rules allowed."""
-    threading.Thread(target=_end_with_starter, daemon=True).start()
-    journal, *rules = words
-    from runtime.commands.exit_codes import sentence
-    from runtime.studio.site import serve
+    """Be that process for a run: ``words`` are the journal and the modules of rules allowed."""
 
-    try:
+    def serve_run() -> None:
+        from runtime.studio.site import serve
+
+        journal, *rules = words
         run = _begun(Path(journal), rules)
         run.read()
         serve(run, "127.0.0.1", 0, lambda link: note(f"studio: {link}"))
+
+    with_starter(serve_run)
+
+
+def with_starter(work: Callable[[], None]) -> None:
+    """Do the work of that process, until who started it has ended; what goes wrong is told."""
+    threading.Thread(target=_end_with_starter, daemon=True).start()
+    from runtime.commands.exit_codes import sentence
+
+    try:
+        work()
     except KeyboardInterrupt:
         return
     except Exception as error:

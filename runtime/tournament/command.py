@@ -13,7 +13,7 @@ from machines.loader import find, shipped
 from runtime.cli import program_version
 from runtime.commands.exit_codes import FAILED, NETWORK, OK, PROBLEMS, CommandError
 from runtime.commands.match_setup import PLAYERS_MAX, cast, check_name, seats_of
-from runtime.commands.options import Json, loaded, shown_address
+from runtime.commands.options import Json, loaded, pages_are_there, shown_address
 from runtime.commands.output import note, put, put_json, results
 from runtime.players.base import UnknownPlayerError
 from runtime.players.registry import check_kind
@@ -21,6 +21,7 @@ from runtime.replay import spec_hash
 from runtime.sessions.topology import connections
 
 if TYPE_CHECKING:
+    from runtime.studio.beside import Beside
     from runtime.tournament.conductor import Arena
     from runtime.tournament.event import Event
     from runtime.tournament.lobby import Lobby
@@ -50,6 +51,9 @@ def tournament(
     live: Annotated[
         bool, Parameter(help="Of show: again whenever something has changed, until the event is over.")
     ] = False,
+    studio: Annotated[
+        bool, Parameter(negative=(), help="Of run and show: the table in a browser as it grows, at a link.")
+    ] = False,
     rounds: Annotated[bool, Parameter(help="Show each match too.")] = False,
     ratings: Annotated[bool, Parameter(help="Show ratings too.", negative="--no-ratings")] = True,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], help="Tell of no match as it ends.")] = False,
@@ -64,16 +68,17 @@ def tournament(
     """
     if find_spec("sqlalchemy") is None:
         raise CommandError("accord tournament needs the package sqlalchemy: pip install 'accord[tournament]'")
-    if live and (action != "show" or json):
-        raise CommandError("--live is for accord tournament show, without --json")
     _check_decision(action, event, about, why)
+    _check_shown(action, live=live, json=json, studio=studio)
     found = read(event)
     arena = arena_of(found)
     if action == "check":
         put(f"no problems in {event}: {len(found.players)} players of {found.spec}, {found.format.kind}")
         return _tried(found, arena)
+    if studio and action == "show":
+        return _page(found)
     exported = (output, [*(format or ("csv", "json", "html", "text"))]) if action == "export" else None
-    how = (rounds, ratings, quiet, json, live)
+    how = (rounds, ratings, quiet, json, live, studio)
     _check_lobby(action, found, lobby)
     return _with_store(action, found, arena, about, why=why, accept=accept, how=how, exported=exported, lobby=lobby)
 
@@ -113,7 +118,7 @@ def _with_store(
     *,
     why: str | None,
     accept: str | None,
-    how: tuple[bool, bool, bool, bool, bool],
+    how: tuple[bool, bool, bool, bool, bool, bool],
     exported: tuple[Path, list[str]] | None,
     lobby: str | None,
 ) -> int:
@@ -122,14 +127,14 @@ def _with_store(
     from runtime.tournament.store import Store, StoreError, url_of
     from runtime.tournament.table import summary_lines
 
-    rounds, ratings, quiet, json, live = how
+    rounds, ratings, quiet, json, live, studio = how
     try:
         store = Store(url_of(event.database, event.file.parent))
         try:
             store.begin(event.name, event.text, arena.spec_hash, accept=accept)
             if action == "run":
                 with store.alone():
-                    _run(event, store, arena, quiet=quiet, lobby=lobby)
+                    _run(event, store, arena, quiet=quiet, lobby=lobby, studio=studio)
             elif about is not None:
                 if action == "drop" and about not in [player.name for player in event.players]:
                     raise CommandError(f"there is no player {about!r} in {event.file}")
@@ -170,7 +175,7 @@ def _shown_live(event: Event, store: Store, *, rated: bool, rounds: bool) -> int
     return FAILED if any(map(progress.is_void, progress.matches)) else OK
 
 
-def _run(event: Event, store: Store, arena: Arena, *, quiet: bool, lobby: str | None) -> None:
+def _run(event: Event, store: Store, arena: Arena, *, quiet: bool, lobby: str | None, studio: bool) -> None:
     import signal
 
     from runtime.tournament.conductor import Conductor
@@ -185,6 +190,7 @@ def _run(event: Event, store: Store, arena: Arena, *, quiet: bool, lobby: str | 
         asked.append(number)
         conductor.stop()
 
+    beside = _beside(event) if studio else None
     before = {one: signal.signal(one, stop) for one in (signal.SIGINT, signal.SIGTERM)}
     try:
         conductor.run()
@@ -193,8 +199,34 @@ def _run(event: Event, store: Store, arena: Arena, *, quiet: bool, lobby: str | 
             signal.signal(one, was)
         if opened is not None:
             opened.close()
+        if beside is not None and asked:
+            beside.close()
     if asked:
         raise KeyboardInterrupt
+    if beside is not None:
+        beside.stay("the event")
+
+
+def _beside(event: Event) -> Beside:
+    from runtime.studio.beside import Beside
+
+    return Beside("runtime.tournament.standings_site", str(event.file.resolve()))
+
+
+def _page(event: Event) -> int:
+    from runtime.tournament.standings_site import open_standings
+
+    open_standings(event)
+    return OK
+
+
+def _check_shown(action: Action, *, live: bool, json: bool, studio: bool) -> None:
+    if live and (action != "show" or json):
+        raise CommandError("--live is for accord tournament show, without --json")
+    if studio:
+        if action not in ("run", "show"):
+            raise CommandError("--studio is for accord tournament run and show")
+        pages_are_there("accord tournament show --live needs nothing")
 
 
 def _opened(event: Event, address: str) -> Lobby:

@@ -9,8 +9,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +167,66 @@ def test_what_is_damaged_is_told_on_the_page_and_what_was_read_stays(lines: list
                 failed = page.receive_json()["failed"]
         assert f"{path}:6: this line is damaged" in failed
         assert len(guest.get("/run.json").json()["rows"]) == 4
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:100])
+
+
+def replace(path: Path) -> None:
+    other = path.with_name("other.jsonl")
+    other.write_bytes(path.read_bytes())
+    other.replace(path)
+
+
+def write_anew(path: Path) -> None:
+    """In the same place, and longer than what was read: the lines do not begin where ours ended."""
+    content = path.read_bytes()
+    path.write_bytes(b"x" * 37 + content + content)
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        (cut, "the journal was cut while it was read"),
+        (replace, "another file stands in the journal's place"),
+        (Path.unlink, "the journal was removed while it was read"),
+        (write_anew, "this line is damaged"),
+    ],
+)
+def test_a_journal_replaced_while_it_is_read_is_told_and_what_was_read_stays(
+    harm: Callable[[Path], None], told: str, lines: list[bytes], tmp_path: Path
+) -> None:
+    path = tmp_path / "run.jsonl"
+    with visiting(path, b"".join(lines[:30])) as guest:
+        with guest.websocket_connect(f"{LIVE}?row=0&entry=0", headers=ORIGIN) as page:
+            before = rows_until(page, 29)
+            harm(path)
+            failed = None
+            while failed is None:
+                failed = page.receive_json()["failed"]
+            assert told in failed
+            with pytest.raises(WebSocketDisconnect):
+                page.receive_json()
+        assert guest.get("/run.json").json()["rows"] == before
+
+
+def test_a_class_of_sixty_is_told_the_same_rows_and_each_place_is_free_again(
+    lines: list[bytes], tmp_path: Path
+) -> None:
+    path = tmp_path / "run.jsonl"
+    with visiting(path, b"".join(lines[:10])) as guest, ExitStack() as class_:
+        pages = [
+            class_.enter_context(guest.websocket_connect(f"{LIVE}?row=0&entry=0", headers=ORIGIN)) for _ in range(60)
+        ]
+        with path.open("ab") as file:
+            file.write(b"".join(lines[10:]))
+        seen = [rows_until_closed(page) for page in pages]
+        assert seen[0] == guest.get("/run.json").json()["rows"]
+        assert all(rows == seen[0] for rows in seen)
+        for _ in range(VIEWERS_MAX + 1):  # those that have gone count no more
+            with guest.websocket_connect(f"{LIVE}?row=0&entry=0", headers=ORIGIN) as page:
+                assert page.receive_json()["complete"]
 
 
 def test_a_journal_that_has_not_begun_is_told_from_one_that_is_none(tmp_path: Path) -> None:

@@ -1,0 +1,77 @@
+"use strict";
+// An event as it goes: the table, what is being played, the last results, who was at fault.
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const AGAIN = 1000; // milliseconds until a lost connection is tried again
+  const made = (name, text, className) => {
+    const element = document.createElement(name);
+    if (text !== undefined) element.textContent = text;
+    if (className) element.className = className;
+    return element;
+  };
+
+  const before = new Map(); // what the rows of a table said last, by the player
+
+  // Shows rows, the first of which is the head; those that have changed since are marked.
+  function table(place, [head, ...rows]) {
+    const top = made("thead");
+    const line = made("tr");
+    for (const text of head) {
+      const cell = made(text ? "th" : "td", text);
+      if (text) cell.scope = "col";
+      line.append(cell);
+    }
+    top.append(line);
+    const body = made("tbody");
+    for (const row of rows) {
+      const key = `${place.id} ${row[1]}`;
+      const said = row.slice(2).join();
+      const made_row = made("tr", undefined, before.has(key) && before.get(key) !== said ? "new" : "");
+      before.set(key, said);
+      row.forEach((text, at) => {
+        const cell = made(at === 1 ? "th" : "td", text);
+        if (at === 1) cell.scope = "row";
+        made_row.append(cell);
+      });
+      body.append(made_row);
+    }
+    place.replaceChildren(top, body);
+  }
+
+  function list(place, items, none) {
+    place.replaceChildren(...items.map(([name, text, className]) => {
+      const item = made("li", undefined, className);
+      item.append(made("b", name), text);
+      return item;
+    }));
+    if (!items.length) place.append(made("li", none, "none"));
+  }
+
+  function came(facts) {
+    $("title").textContent = facts.name ?? "accord studio";
+    if (facts.failed) $("state").textContent = `the database cannot be read: ${facts.failed}`;
+    if (!facts.table) return;
+    document.title = `${facts.name}: standings`;
+    const how = facts.over ? "the event is over" : `round ${facts.round}`;
+    if (!facts.failed) $("state").textContent = `${facts.played} of ${facts.planned} matches, ${how}`;
+    $("bar").max = Math.max(1, facts.planned);
+    $("bar").value = facts.played;
+    table($("table"), facts.table);
+    $("crossed").hidden = !facts.cross.length;
+    if (facts.cross.length) table($("cross"), facts.cross);
+    list($("running"), facts.running.map(({ id, seats }) => [id, seats.join(", ")]), "nothing");
+    list($("results"), facts.results.map(({ id, text }) => [id, text]), "none yet");
+    list($("faults"), facts.faults.map(({ player, match, fault }) => [match, `${player}: ${fault}`, "bad"]), "none");
+    document.body.dataset.ready = "1";
+  }
+
+  function connect() {
+    const socket = new WebSocket(`ws://${location.host}/standings`);
+    socket.addEventListener("message", (event) => came(JSON.parse(event.data)));
+    socket.addEventListener("close", () => {
+      $("state").textContent = "the studio does not answer; it is tried again";
+      setTimeout(connect, AGAIN);
+    });
+  }
+  connect();
+})();
