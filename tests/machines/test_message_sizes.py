@@ -15,7 +15,7 @@ from runtime.cli import main
 from tests.parts import by_default
 
 FACTOR = 8  # how many times the largest message the limit may be, for blanks, escapes and longer tournaments
-SERVICES = {"mqtt", "redis", "smtp"}  # whose values are as long as their users want
+SERVICES = {"http", "lsp", "memcached", "mqtt", "redis", "smtp"}  # whose values are as long as their users want
 
 TILE = [["A", "B"], ["C", "D"], ["E", "F"], ["G", "H"]]
 LONG_NAME = "x" * 102  # the longest that is given, and what makes a second of it another
