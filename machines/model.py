@@ -11,7 +11,7 @@ Everything is frozen and knows its place in the file. Nothing here runs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from machines.claims import Property as Property
@@ -601,10 +601,7 @@ class TypeDeclaration:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """One protocol, read and understood. ``connects`` maps a role to the roles it opens a connection to, in order.
-
-    ``foreign`` are the roles that only programs of others play, with their places: they are not among ``roles``.
-    """
+    """One protocol, read and understood. ``connects`` maps a role to the roles it opens a connection to, in order."""
 
     protocol: str
     title: str
@@ -621,11 +618,16 @@ class Spec:
     accepted: tuple[Suppression, ...] = ()
     properties: tuple[Property, ...] = ()
     doc: str = field(default="", compare=False)
-    foreign: Mapping[str, Place] = field(default_factory=dict)
+    foreign: Mapping[str, Place] = field(default_factory=dict)  # roles that others play: not among `roles`
 
     def all_roles(self) -> tuple[str, ...]:
         """The names of all roles, those that others play last."""
         return (*self.roles, *self.foreign)
+
+    def of_ours(self) -> Spec:
+        """The same without the foreign roles that connect to ours; itself if there are none."""
+        ours = {role: targets for role, targets in self.connects.items() if role not in self.foreign}
+        return replace(self, connects=ours, foreign={}) if self.foreign else self
 
     def uses_part(self, role: str) -> bool:
         """Whether a role needs no more of the messages than it uses: it connects to one that others play."""

@@ -6,7 +6,7 @@ heard. So whatever it has sent ahead, the others do just what they would had it 
 `ForeignStateSpace` it sends a message only where that is read in the same step. What it is sent, it need not read.
 
 It may also send what is no message, be cut off, and break every order. None of that is a fault of the protocol, which
-has to answer all of it; and what only waits for it to speak is not asked about (see `ForeignDetector`).
+has to answer all of it; and what only waits for it to speak is not asked about (see `ErrorDetector`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from machines.model import (
     Handlers,
     Machine,
     Next,
-    Property,
     Return,
     Role,
     Send,
@@ -38,15 +37,13 @@ from machines.model import (
 from machines.parser.context import joined
 from machines.problems import Place
 from machines.verification.abstract.process import NOT_STARTED, Successor
-from machines.verification.abstract.state import NONSENSE, REASON, Observation, Outcome, Sent
+from machines.verification.abstract.state import NONSENSE, REASON, Outcome, Sent
 from machines.verification.search.moves import GlobalState, Transition
 from machines.verification.search.state_space import StateSpace
 from machines.verification.search.system import System
-from machines.verification.temporal import PropertyDetector
 
 ANYTHING: Final = "anything"  # what its player is asked, and the state in which it stands
 _REASONS: Final = ("malformed", "unknown", "limit")  # why what it sends is no message
-_ITS_DOING: Final = frozenset({"unexpected", "early", "illegal", "limit", "misread", "stale"})
 
 
 def with_anything(spec: Spec) -> Spec:
@@ -55,6 +52,24 @@ def with_anything(spec: Spec) -> Spec:
         return spec
     made = {name: _role(spec, name, place) for name, place in spec.foreign.items()}
     return replace(spec, roles={**made, **spec.roles})
+
+
+def apart(spec: Spec) -> tuple[Spec, ...]:
+    """Return what is looked at, one after another: where both foreign roles and ours connect, each kind by itself."""
+    listeners = spec.listeners()
+    of_others = [name for name in spec.foreign if spec.connects.get(name)]
+    of_ours = [name for name in spec.roles if spec.connects.get(name) and name not in (*listeners, *spec.foreign)]
+    if not of_others or not of_ours:
+        return (spec,)
+    return _without(spec, of_ours), _without(spec, of_others)
+
+
+def _without(spec: Spec, gone: list[str]) -> Spec:
+    return replace(
+        spec,
+        roles={name: role for name, role in spec.roles.items() if name not in gone},
+        connects={name: targets for name, targets in spec.connects.items() if name not in gone},
+    )
 
 
 def unexplored(spec: Spec) -> Iterator[str]:
@@ -164,20 +179,4 @@ class ForeignStateSpace(StateSpace):
                     yield replace(said, others=(read,), fair=True, loud=said.loud or read.loud)
 
 
-class ForeignDetector(PropertyDetector):
-    """A judge of such a search: what a foreign role does is no fault of the protocol, whatever it is."""
-
-    def __init__(self, clients: int, properties: tuple[Property, ...]) -> None:
-        super().__init__(clients, properties)
-
-    def _hit(self, graph: StateSpace, before: int, move: Transition, one: Transition, hit: Observation) -> None:
-        actor = graph.cast.actors[one.actor]
-        sender = graph.cast.actors[actor.peers[hit.seat][0]].role if hit.seat >= 0 else ""
-        if hit.kind not in _ITS_DOING or sender not in graph.cast.spec.foreign:
-            super()._hit(graph, before, move, one, hit)
-
-    def _ended(self, graph: StateSpace, at: int) -> None:
-        """Ask nothing of how they come to their ends: who is foreign may leave at any time."""
-
-
-__all__ = ["ForeignDetector", "ForeignStateSpace", "unexplored", "with_anything"]
+__all__ = ["ForeignStateSpace", "unexplored", "with_anything"]

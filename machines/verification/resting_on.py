@@ -28,12 +28,17 @@ def rests_on(spec: Spec, clients: Sequence[int], queue: int, any_number: str = "
             f"{name} is foreign: it sends any of its messages at any time, what is none, nothing, and leaves or is cut "
             "off at will; whether it ever sends what is waited for is not asked"
         )
+    ours, others = clients_of(spec), [name for name in spec.foreign if spec.connects.get(name)]
+    if ours and others:
+        whose = " and ".join((*others, *ours))
+        yield f"{whose} are looked at apart: what one makes of what the other reads is taken to be any data"
     many = ", ".join(map(str, clients))
     if any_number:
         yield f"any number of clients: {any_number}"
-    for at, role in enumerate(clients_of(spec) if not any_number else ()):
-        further = f"1 (and 2 with at most {OTHERS} of {clients_of(spec)[0]})"
-        yield f"numbers of clients: {many if at == 0 else further} of {role}"
+    for kinds in (others, ours) if not any_number else ():
+        for at, role in enumerate(kinds):
+            further = f"1 (and 2 with at most {OTHERS} of {kinds[0]})"
+            yield f"numbers of clients: {many if at == 0 else further} of {role}"
     yield f"waiting messages: at most {queue} for each peer"
     if exceptions := tuple(islice(exceptions_of(spec), EXCEPTIONS_TOLD + 1)):
         listed = [*exceptions[:EXCEPTIONS_TOLD], *(["…"] if len(exceptions) > EXCEPTIONS_TOLD else [])]

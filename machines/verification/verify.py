@@ -15,7 +15,7 @@ from machines.verification.beside import to_others
 from machines.verification.budget import Budget
 from machines.verification.contracts import Contract
 from machines.verification.error_states import ErrorDetector
-from machines.verification.foreign import ForeignDetector, ForeignStateSpace, unexplored, with_anything
+from machines.verification.foreign import ForeignStateSpace, apart, unexplored, with_anything
 from machines.verification.resting_on import rests_on
 from machines.verification.search.environment import EnvironmentAbstraction
 from machines.verification.search.state_space import REDUCTIONS, StateSpace
@@ -47,12 +47,16 @@ def verify(
 ) -> Verdict:
     """Return the verdict on a spec whose roles pass the checks that look at one role.
 
-    ``contracts`` are those of its rules, by ``module.rule`` (see `machines.verification.contracts`); ``clients`` the
-    numbers of clients to try; ``queue`` how many messages may wait for one peer, which is doubled up to ``deepest``
-    where it does not suffice; ``most`` how many states may be looked at for one number of clients. ``specs`` gives a
-    role the version of the spec that it runs, if another; ``budget`` is what all of it may cost.
+    ``contracts`` are those of its rules, by ``module.rule`` (see `machines.verification.contracts`); ``clients``
+    the numbers of clients to try (of foreign ones, by default, 1 and 2, unless a door waits for more); ``queue``
+    how many messages may wait for one peer, which is doubled up to ``deepest`` where it does not suffice; ``most``
+    how many states may be looked at for one number of clients. ``specs`` gives a role the version of the spec that
+    it runs, if another; ``budget`` is what all of it may cost.
     """
-    search = _Searches(spec, contracts or {}, tuple(clients), most, specs or {}, budget or Budget())
+    numbers = tuple(clients)
+    if numbers == CLIENTS and any(spec.connects.get(name) for name in spec.foreign) and is_filled({}, spec, 2):
+        numbers = CLIENTS[:2]  # each of them does anything by itself: a third adds little, and costs ten times as much
+    search = _Searches(spec, contracts or {}, numbers, most, specs or {}, budget or Budget())
     search.queue = max(queue, QUEUE_SEEN) if search.seen else queue
     search.deepest = max(deepest or 0, search.queue)
     search.look_at_all()
@@ -71,9 +75,8 @@ class _Searches:
         specs: Mapping[str, Spec],
         budget: Budget,
     ) -> None:
-        self.spec = with_anything(spec)
+        self.spec = self.looked_at = with_anything(spec)
         self.space: type[StateSpace] = ForeignStateSpace if spec.foreign else StateSpace
-        self.judge: type[PropertyDetector] = ForeignDetector if spec.foreign else PropertyDetector
         self.contracts = contracts
         self.numbers = numbers
         self.seen = seen_roles(spec)
@@ -101,10 +104,12 @@ class _Searches:
 
     def look_at_all(self) -> None:
         """Search with each number of clients, then ask what only all searches together can answer."""
-        # Of each further role that connects there are two as well, with as few of the first as show what that changes.
-        more = [(number, 2) for number in self.numbers if number <= OTHERS and len(clients_of(self.spec)) > 1]
-        for number, others in [*((number, 1) for number in self.numbers), *more] if not self.beyond else ():
-            self._look_at(number, others)
+        for looked_at in apart(self.spec) if not self.beyond else ():
+            self.looked_at, self.outlines, self.company, self.before = looked_at, {}, None, None
+            # Of each further role that connects there are two too, with as few of the first as show what that changes.
+            more = [(one, 2) for one in self.numbers if one <= OTHERS and len(clients_of(self.looked_at)) > 1]
+            for number, others in [*((one, 1) for one in self.numbers), *more]:
+                self._look_at(number, others)
         if not self.beyond:
             self._look_at_ends()
         for text in self._unfilled() if not self.beyond and not self.found else ():
@@ -115,7 +120,7 @@ class _Searches:
     def _look_at(self, number: int, others: int) -> None:
         also = f"{number}{', and 2 of each further role' if others > 1 else ''}"
         cast = System(
-            self.spec,
+            self.looked_at,
             number,
             self.contracts,
             self.specs,
@@ -155,7 +160,7 @@ class _Searches:
         fewer = before if others == 1 and before is not None and before.cast.clients == number - 1 else None
         fewer = fewer if fewer is not None and not fewer.beyond else None
         graph = self.space(cast, self.queue, self.most, fewer=fewer)
-        judge = self.judge(number, self.spec.properties)
+        judge = PropertyDetector(number, self.spec.properties)
         graph.seen_roles = self.seen
         self.budget.at = lambda: (
             f"{len(graph.configs)} states with {also} client{'' if also == '1' else 's'}; {what_grows(cast.parts)}"

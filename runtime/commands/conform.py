@@ -40,8 +40,8 @@ from runtime.commands.options import (
     Settings,
     SpecName,
     address_of,
-    all_are_ours,
     loaded,
+    of_ours,
     settings_of,
 )
 from runtime.commands.output import note, put
@@ -183,7 +183,7 @@ class Question:
     def __init__(self, spec: Spec, role: str, settings: Mapping[str, str], rules: Mapping[str, ModuleType]) -> None:
         if role in spec.foreign:
             raise CommandError(f"{role} of {spec.protocol} is foreign: the spec does not say what it has to do")
-        all_are_ours(spec, "accord conform")
+        spec = of_ours(spec, "accord conform")
         if role not in spec.roles:
             raise CommandError(
                 f"{spec.protocol} has no role {role!r}: {near(role, spec.roles) or ', '.join(spec.roles)}"

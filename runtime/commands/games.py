@@ -182,7 +182,9 @@ def _no_games(report: Report, spec: Spec) -> str:
     """Return why no games are played of a spec; nothing if they are."""
     if report.state == "wrong":
         return "they are played once nothing else is wrong"
-    return f"only programs of others play {' and '.join(spec.foreign)} (foreign)" if spec.foreign else ""
+    if all(name in spec.foreign or spec.uses_part(name) for name in spec.connects):
+        return f"only programs of others play {' and '.join(spec.foreign)} (foreign)"
+    return ""
 
 
 def _changed(spec: Spec, change: GameChange) -> ReportedProblem:

@@ -29,7 +29,7 @@ from machines.model import (
 from machines.parser.settings import apply_settings
 from machines.values import Range
 from runtime.commands.exit_codes import CommandError
-from runtime.commands.options import all_are_ours
+from runtime.commands.options import of_ours
 from runtime.players.registry import PERSONS, check_kind, default_kind
 from runtime.sessions.topology import around, connections
 
@@ -69,7 +69,7 @@ def cast(
         CommandError: the spec has no role for players or none that takes them in, or does not play with so many.
         UnknownPlayerError: there is no such player.
     """
-    all_are_ours(spec, "a whole game")
+    spec = of_ours(spec, "a whole game")
     client, server = _player_and_server(spec, role)
     taken = max(1, connections(spec, client, server))
     count = _player_count(spec, client, server, taken, players, kinds)

@@ -230,19 +230,21 @@ def missing_rules(name: str) -> list[str]:
     return [rules for rules in named_rules(name) if rules not in allowed]
 
 
-def all_are_ours(spec: Spec, does: str) -> None:
-    """Make sure that no role is foreign; ``does`` says what needs them all, for people.
+def of_ours(spec: Spec, does: str) -> Spec:
+    """Return a spec without the foreign clients, which need not come; ``does`` says what plays all roles, for people.
 
     Raises:
-        CommandError: one is.
+        CommandError: a foreign role has to be there: ours connects to it, or no client is ours.
     """
-    if spec.foreign:
+    needed = any(name in spec.foreign for targets in spec.connects.values() for name in targets)
+    if spec.foreign and (needed or all(name in spec.foreign for name in spec.connects)):
         who = " and ".join(spec.foreign)
         raise CommandError(
             f"{does} needs all roles of {spec.protocol}, and only programs of others play {who} (foreign): run "
             f"{' or '.join(spec.roles)} with accord {'serve' if spec.listeners() else 'join'}, and try it by hand with "
             "accord try"
         )
+    return spec.of_ours()
 
 
 def chosen_role(spec: Spec, given: str | None, fit: Sequence[str], does: str) -> str:

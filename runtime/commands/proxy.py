@@ -25,9 +25,9 @@ from runtime.commands.options import (
     Settings,
     SpecName,
     address_of,
-    all_are_ours,
     chosen_role,
     loaded,
+    of_ours,
     settings_of,
     shown_address,
 )
@@ -62,8 +62,7 @@ def proxy(
     programs have it knows those of the spec, and what --set says. Exit code 0 if nobody deviated, 1 if somebody did.
     """
     overridden = settings_of(settings)
-    loaded_spec = loaded(spec, overridden, rules)
-    all_are_ours(loaded_spec, "accord proxy")
+    loaded_spec = of_ours(loaded(spec, overridden, rules), "accord proxy")
     listener = chosen_role(loaded_spec, role, loaded_spec.listeners(), "listens")
     target, (host, port) = address_of(to, what="--to"), _listening(listen)
     overhearing = Overhearing(loaded_spec, listener, rules_modules(loaded_spec, rules))

@@ -152,7 +152,6 @@ def shown_runs(spec: Spec, rules: list[str], problems: list[Problem], bounds: Bo
         contracts = contracts_for(spec, modules)
     except ContractError as error:
         raise CommandError(str(error)) from None
-    spec = with_anything(spec)
     most = min(bounds.limit, witness.CONFIGURATIONS_MAX)
     with seldom_collected():
         found = witness.find_witnesses(

@@ -84,6 +84,7 @@ class Campaign:
     def __init__(
         self, spec: Spec, rules: Mapping[str, ModuleType], specs: Mapping[str, Spec] = {}, longer: int = 1
     ) -> None:
+        spec = spec.of_ours()  # foreign clients do not come
         self.spec = spec
         self.stopped = False  # whether too many games had no end
         self._longer = longer

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -23,6 +24,9 @@ from tests.diagrams.examples import games, hostile
 from tests.diagrams.test_pictures import HOSTILE, SVG
 
 SPECS = [*shipped()]
+
+
+KEYS = Path(__file__).resolve().parents[1] / "specs" / "correct" / "keys.yaml"
 
 
 def all_machines() -> Iterator[tuple[Spec, str, str]]:
@@ -191,7 +195,7 @@ def test_what_may_come_at_any_time_leaves_out_the_states_that_answer_it_themselv
 
 
 def test_a_send_that_names_nobody_goes_to_the_one_who_spoke_not_to_all_awaited() -> None:
-    said = [element for element in told(scenario(load("redis"), "server", "main")) if isinstance(element, Message)]
+    said = [element for element in told(scenario(load(str(KEYS)), "server", "main")) if isinstance(element, Message)]
 
     assert {message.to for message in said if message.text == "PONG"} == {"to peer"}
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import shutil
 import smtplib
 import socket
+import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import aiosmtplib
@@ -196,28 +200,119 @@ async def test_too_long_a_mail_costs_its_sender_only(stock: bool) -> None:
 # -- keys and values -------------------------------------------------------------------------------------------------
 
 
-async def test_the_redis_client_keeps_values(stock: bool) -> None:
+@pytest.mark.parametrize("version", [None, 2])
+async def test_the_redis_client_keeps_values(stock: bool, version: int | None) -> None:
+    """As it comes: it says HELLO 3 first; with ``protocol=2`` it says nothing."""
     redis: Any = pytest.importorskip("redis")
+    every_byte = bytes(range(256))
 
     def talk(port: int) -> list[Any]:
-        with redis.Redis("127.0.0.1", port, protocol=2, socket_timeout=10) as one:
+        how: dict[str, Any] = {"socket_timeout": 10} | ({"protocol": version} if version is not None else {})
+        with redis.Redis("127.0.0.1", port, **how) as one:
             said: list[Any] = [one.ping(), one.set("a", "1"), one.get("a"), one.incr("a"), one.incrby("a", 40)]
-            said += [one.exists("a", "b"), one.echo("h\r\n*1 é"), one.set("text", "x y"), one.get("none")]
-            for command in (("INCR", "text"), ("LPUSH", "list", 1), ("SET", "a", 1, "EX", 3)):
+            said += [one.decr("a"), one.decrby("a", 9), one.exists("a", "b"), one.echo("h\r\n*1 é"), one.get("none")]
+            said += [one.set("bytes", every_byte), one.get("bytes") == every_byte, one.mget("a", "none", "bytes")[:2]]
+            said += [sorted(one.keys("*")), one.keys("by*"), one.keys("a"), one.keys("b"), one.dbsize()]
+            said += [one.type("a"), one.strlen("a"), one.info()["role"], one.client_setname("ann")]
+            for command in (("INCR", "bytes"), ("LPUSH", "list", 1), ("SET", "a", 1, "EX"), ("SET", "a", 1, "EX", 0)):
                 with pytest.raises(redis.ResponseError):
                     one.execute_command(*command)
             pipe = one.pipeline(transaction=False)
             for number in range(100):
                 pipe.set(f"k{number}", number)
             said.append(len(pipe.execute()))
-            with redis.Redis("127.0.0.1", port, protocol=2, socket_timeout=10) as other:
-                said += [other.get("k99"), other.delete("a", "text", "none"), other.get("a")]
+            with redis.Redis("127.0.0.1", port, **how) as other:
+                said += [other.get("k99"), other.delete("a", "bytes", "none"), other.get("a")]
             return said
 
     async with serving("redis", stock) as (port, _):
         said = await in_thread(lambda: talk(port))
 
-    assert said == [True, True, b"1", 2, 42, 1, "h\r\n*1 é".encode(), True, None, 100, b"99", 2, None]
+    assert said == [
+        *(True, True, b"1", 2, 42),
+        *(41, 32, 1, "h\r\n*1 é".encode(), None),
+        *(True, True, [b"32", None]),
+        *([b"a", b"bytes"], [b"bytes"], [b"a"], [], 2),
+        *(b"string", 2, "master", True),
+        *(100, b"99", 2, None),
+    ]
+
+
+async def test_keys_have_a_time_and_are_set_on_conditions(stock: bool) -> None:
+    redis: Any = pytest.importorskip("redis")
+
+    def talk(port: int) -> list[Any]:
+        with redis.Redis("127.0.0.1", port, socket_timeout=10) as one:
+            said: list[Any] = [one.set("a", "1", ex=100), one.ttl("a"), 99_000 < one.pttl("a") <= 100_000]
+            said += [one.set("a", "2", nx=True), one.set("b", "2", nx=True), one.set("c", "3", xx=True), one.get("a")]
+            said += [
+                one.set("a", "4", xx=True, keepttl=True),
+                one.ttl("a"),
+                one.persist("a"),
+                one.ttl("a"),
+                one.ttl("c"),
+            ]
+            said += [one.expire("b", 50), one.ttl("b"), one.expire("c", 50), one.expire("b", -1), one.get("b")]
+            said += [one.set("soon", "gone", px=1), one.set("later", "here", px=1_000_000)]
+            while one.exists("soon"):
+                pass
+            return [*said, one.get("soon"), one.get("later"), one.dbsize()]
+
+    async with serving("redis", stock) as (port, _):
+        said = await in_thread(lambda: talk(port))
+
+    assert said == [
+        *(True, 100, True),
+        *(None, True, None, b"1"),
+        *(True, 100, True, -1, -2),
+        *(True, 50, False, True, None),
+        *(True, True),
+        *(None, b"here", 2),
+    ]
+
+
+NODE = {
+    "redis": """
+        const {createClient} = require('redis');
+        const one = createClient({url: 'redis://127.0.0.1:' + process.argv[2]});
+        (async () => {
+          await one.connect();
+          const said = [await one.ping(), await one.set('a', '1', {EX: 10}), await one.get('a'), await one.get('b')];
+          said.push(await one.mGet(['a', 'b']), await one.keys('*'), await one.ttl('a'), await one.decrBy('n', 3));
+          said.push(await one.del('a'));
+          console.log(JSON.stringify(said));
+          await one.close();
+        })();
+    """,
+    "ioredis": """
+        const Redis = require('ioredis');
+        const one = new Redis(Number(process.argv[2]));
+        (async () => {
+          const said = [await one.ping(), await one.set('a', '1', 'EX', 10), await one.get('a'), await one.get('b')];
+          said.push(await one.mget('a', 'b'), await one.keys('*'), await one.ttl('a'), await one.decrby('n', 3));
+          said.push(await one.del('a'));
+          console.log(JSON.stringify(said));
+          await one.quit();
+        })();
+    """,
+}
+
+
+@pytest.mark.parametrize("package", NODE)
+async def test_clients_of_node_keep_values_as_they_come(stock: bool, package: str, tmp_path: Path) -> None:
+    node = shutil.which("node")
+    found = node and subprocess.run([node, "-e", f"require('{package}')"], capture_output=True, check=False)
+    if not node or not found or found.returncode:
+        pytest.skip(f"node, or its package {package} (npm install {package}, and NODE_PATH), is not here")
+    script = tmp_path / "client.js"
+    script.write_text(NODE[package], encoding="utf-8")
+
+    def talk(port: int) -> Any:
+        out = subprocess.run([node, script, str(port)], capture_output=True, check=True, timeout=20)
+        return json.loads(out.stdout)
+
+    async with serving("redis", stock) as (port, _):
+        assert await in_thread(lambda: talk(port)) == ["PONG", "OK", "1", None, ["1", None], ["a"], 10, -3, 1]
 
 
 async def test_values_and_keys_are_bytes_of_any_kind(stock: bool) -> None:
@@ -225,7 +320,7 @@ async def test_values_and_keys_are_bytes_of_any_kind(stock: bool) -> None:
     every = bytes(range(256))
 
     def talk(port: int) -> list[Any]:
-        with redis.Redis("127.0.0.1", port, protocol=2, socket_timeout=10) as one:
+        with redis.Redis("127.0.0.1", port, socket_timeout=10) as one:
             said: list[Any] = [one.set("bin", b"\xff\x00"), one.set(every, every), one.get("bin"), one.get(every)]
             return [*said, one.exists(every, "bin")]
 
@@ -277,4 +372,4 @@ async def test_a_full_store_refuses_new_keys_and_nonsense_costs_its_sender_only(
         nonsense, heard = await in_thread(lambda: talk(port))
 
     assert nonsense == b""
-    assert heard == b"+OK\r\n+OK\r\n-ERR the store is full\r\n+OK\r\n"
+    assert heard == b"+OK\r\n+OK\r\n-OOM the store is full\r\n+OK\r\n"

@@ -11,13 +11,13 @@ What is known of a seat stands beside what its sign-up gave it, in `PEERS`:
 
 from __future__ import annotations
 
-from machines.model import Branch, Stay
+from machines.model import Binding, Branch, Stay
 from machines.verification.abstract.departures import Departures
 from machines.verification.abstract.domain import TRUE, UNSET, PeerRef, Value
 from machines.verification.abstract.questions import is_told_apart
 from machines.verification.abstract.role_info import PEERS
 from machines.verification.abstract.seated import field_of, with_fields
-from machines.verification.abstract.state import SILENT, Layer, Observation, Token
+from machines.verification.abstract.state import SILENT, AbstractCall, Layer, Observation, Token
 
 ASKED, READ, NOW = ".asked", ".read", ".now"
 COUNT = ".count"  # a field of a message on its way: the count of the question that it is, or answers; none for 0
@@ -27,6 +27,10 @@ OPEN_MAX = 3  # questions of a seat that are open, as far as they are counted
 
 class Dialogue(Departures):
     """A role that asks its peers, and answers them."""
+
+    def _begun(self, binding: Binding, call: AbstractCall) -> Value:
+        """Return some value for a name that is only begun here, against who may send anything; None for any other."""
+        return self._some(null=False) if binding in call.outline.begun else None
 
     def _know(self, seat: int, name: str, value: Value) -> None:
         assert self.root is not None, "somebody asks"

@@ -6,6 +6,7 @@ A name that nothing reads any more would only tell apart what is alike, so it is
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 from machines.analysis.call_graph import CallGraph
 from machines.analysis.reachable_calls import Asking
@@ -15,18 +16,23 @@ from machines.expressions.unparse import walk
 from machines.model import (
     Attribute,
     Binary,
+    Binding,
+    Call,
     Choice,
     Constant,
     Enumeration,
     Expression,
     Interval,
+    Let,
     Machine,
+    Mapped,
     Name,
     Named,
     Pattern,
     Role,
     Scalar,
     Send,
+    Sequence,
     Spec,
     Type,
     Unary,
@@ -60,6 +66,7 @@ class MachineOutline:
                 listed.append(name)
         if seats:
             listed.append(PEERS)
+        self.begun = begun(machine) if spec.foreign else frozenset()
         self.counters = counters(machine, spec)
         listed.extend(dict.fromkeys(self.counters.values()))
         self.names = tuple(listed)
@@ -137,9 +144,43 @@ class RoleOutline:
         self.parting = frozenset(path for path, one in contracts.items() if one.kind in ("some", "others"))
         self.asks_gone = "gone" in {call for machine in self.role.machines.values() for call in _paths(machine, spec)}
 
+    @cached_property
+    def unheard(self) -> bool:
+        """Whether nobody who is looked at hears what it sends: all its peers are foreign, and no property asks."""
+        peers = self.spec.peers_of(self.name)
+        return bool(peers) and set(peers) <= set(self.spec.foreign) and not self.spec.properties
+
     def senders(self, seat: int) -> tuple[str, ...]:
         """Return the roles that a seat may have: the one we connected to, or any that connects to us."""
         return (self.connects[seat],) if seat < len(self.connects) else self.callers
+
+
+def begun(machine: Machine) -> frozenset[Binding]:
+    """Return the bindings that only begin a name which is bound to what is worked out elsewhere: ``{}``, ``[]``, 0.
+
+    Against whoever may send anything, how it begins makes no difference for long, and would only double what is seen.
+    """
+    bindings = [
+        binding
+        for step in all_steps(machine)
+        if isinstance(step, Let)
+        for binding in step.bindings
+        if binding.field is None
+    ]
+    first = {binding for binding in bindings if _begins(binding.value)}
+    worked_out = {binding.target for binding in bindings if binding not in first}
+    # A list of peers is followed, unless a function has made it.
+    made = {one.target for one in bindings if any(isinstance(part, Call) for part in walk(one.value))}
+    return frozenset(one for one in first if one.target in (made if isinstance(one.value, Sequence) else worked_out))
+
+
+def _begins(value: Expression) -> bool:
+    match value:
+        case Constant(of):
+            return isinstance(of, int | float) and not isinstance(of, bool)
+        case Mapped(items) | Sequence(items):
+            return not items
+    return False
 
 
 def fields_asked_of_peers(role: Role) -> Names:

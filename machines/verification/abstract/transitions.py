@@ -157,12 +157,15 @@ class StateTransitions(Dialogue):
         for step in steps:
             match step:
                 case Let(bindings):
-                    values = [self._needed(binding.value, call) for binding in bindings]
+                    values = [self._begun(one, call) or self._needed(one.value, call) for one in bindings]
                     for binding, value in zip(bindings, values, strict=True):
                         if binding.field is None:
                             self._bind(call, binding.target, value)
                         else:
                             self._know_of(call.look(binding.target), {binding.field: value})
+                case Send(receivers, messages) if self.outline.unheard:
+                    for part in (receivers, *(argument for said in messages for argument in said.arguments or ())):
+                        _ = None if part is None else self._needed(part, call)  # it may have no value at all
                 case Send(receivers, messages):
                     if receivers is not None:
                         to = self.reckoner.receivers(self._value(receivers, call))

@@ -31,6 +31,7 @@ from machines.verification.counterexamples.confusion import FairGraph, FreeCast,
 from machines.verification.counterexamples.replay import Decide, last_read
 from machines.verification.counterexamples.shrinking import needed
 from machines.verification.error_states import names_of, step_of, steps
+from machines.verification.foreign import with_anything
 from machines.verification.search.channels import is_empty
 from machines.verification.search.moves import GlobalState, Transition
 from machines.verification.search.state_space import StateSpace
@@ -87,6 +88,7 @@ def find_witnesses(
     wait for one peer, ``most`` how many states may be looked at in all, and ``budget``
     what all of it may cost.
     """
+    spec = with_anything(spec)
     goals = [_Goal(one, one.spot) for one in problems if one.code in SHOWN and one.spot is not None]
     if not goals or not clients:
         return Witnesses({})
@@ -126,7 +128,7 @@ def replay(
     """
     if not shown.runs or not NOT_RUN.isdisjoint({one.code for one in beside}):
         return shown
-    spec = _compiled(spec, beside)
+    spec = _compiled(with_anything(spec), beside)
     try:
         programs = {role: Program(spec, role, rules) for role in spec.roles}
     except LookupError:

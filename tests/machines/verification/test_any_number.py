@@ -43,7 +43,7 @@ def test_each_client_by_itself_stands_for_all(name: str) -> None:
     assert not [line for line in verdict.rests_on if line.startswith("numbers of clients")]
 
 
-@pytest.mark.parametrize("name", ["rock-paper-scissors", "redis", "sticks"])
+@pytest.mark.parametrize("name", ["rock-paper-scissors", "keys", "sticks"])
 def test_who_shares_a_session_was_tried_in_numbers(name: str) -> None:
     verdict = verdict_of(changed(name))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from machines.loader import load_text
-from machines.verification.foreign import ForeignDetector, ForeignStateSpace, with_anything
+from machines.verification.error_states import ErrorDetector
+from machines.verification.foreign import ForeignStateSpace, with_anything
 from machines.verification.search.state_space import StateSpace
 from machines.verification.search.system import System
 from machines.verification.verdict import PROVED, REFUTED, UNDETERMINED, Verdict
@@ -163,7 +164,7 @@ def test_saying_a_message_only_where_it_is_read_misses_nothing_that_messages_sen
     for space in (ForeignStateSpace, StateSpace):
         cast = System(spec, 2 if text is SHARED else 1, {})
         graph = space(cast, 3, 20_000)
-        graph.build(ForeignDetector(2, ()))
+        graph.build(ErrorDetector(2))
         ours = [part for role, part in cast.parts.items() if role not in spec.foreign]
         seen.append((set().union(*(part.entered for part in ours)), set().union(*(part.taken for part in ours))))
 

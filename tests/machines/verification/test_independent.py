@@ -6,7 +6,7 @@ import pytest
 
 from machines.verification.verdict import PROVED, REFUTED
 from machines.verification.verify import ONE_AT_A_TIME
-from tests.machines.verification.bench import changed, verdict_of
+from tests.machines.verification.bench import changed, text_of, verdict_of
 
 CLOCK = (
     "        within: never\n        receive:",
@@ -19,7 +19,7 @@ STORED = (
 
 
 def test_one_client_of_a_store_stands_for_all_and_the_verdict_says_so() -> None:
-    verdict = verdict_of("redis")
+    verdict = verdict_of(text_of("keys"))
 
     assert verdict.state == PROVED
     assert ONE_AT_A_TIME in verdict.reduced
@@ -28,8 +28,8 @@ def test_one_client_of_a_store_stands_for_all_and_the_verdict_says_so() -> None:
 
 
 def test_the_search_of_the_whole_comes_to_the_same() -> None:
-    whole = verdict_of("redis", (2,))  # without a search of one client there is none that could stand for two
-    reduced = verdict_of("redis", (1, 2))
+    whole = verdict_of(text_of("keys"), (2,))  # without a search of one client there is none that could stand for two
+    reduced = verdict_of(text_of("keys"), (1, 2))
 
     assert ONE_AT_A_TIME not in whole.reduced
     assert whole.states[0] > 2_000
@@ -45,20 +45,20 @@ def test_the_search_of_the_whole_comes_to_the_same() -> None:
     ],
 )
 def test_clients_who_see_each_other_are_looked_at_together(change: tuple[str, str]) -> None:
-    verdict = verdict_of(changed("redis", change), (1, 2))
+    verdict = verdict_of(changed("keys", change), (1, 2))
 
     assert ONE_AT_A_TIME not in verdict.reduced
 
 
 def test_a_fault_that_only_two_clients_can_come_to_is_still_found() -> None:
-    verdict = verdict_of(changed("redis", ("PING: {send: PONG, then", "PING: {send: {clients: PONG}, then")), (1, 2))
+    verdict = verdict_of(changed("keys", ("PING: {send: PONG, then", "PING: {send: {clients: PONG}, then")), (1, 2))
 
     assert verdict.state == REFUTED
     assert {finding.clients for finding in verdict.findings} == {2}
 
 
 def test_a_fault_in_what_is_stored_is_found() -> None:
-    verdict = verdict_of(changed("redis", STORED, ("          PONG:   deciding\n", "")), (1, 2))
+    verdict = verdict_of(changed("keys", STORED, ("          PONG:   deciding\n", "")), (1, 2))
 
     assert verdict.state == REFUTED
 

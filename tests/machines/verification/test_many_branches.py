@@ -115,7 +115,7 @@ def _steps(spec: Spec, clients: int) -> dict[str, dict[Any, Any]]:
     [
         pytest.param(_many(20), 1, id="many"),
         pytest.param(NESTED, 1, id="nested"),
-        *(pytest.param(load_text(text_of(name)), 2, id=name) for name in ("tsuro", "sticks", "redis", "smtp", "lobby")),
+        *(pytest.param(load_text(text_of(name)), 2, id=name) for name in ("tsuro", "sticks", "keys", "smtp", "lobby")),
         *(pytest.param(load_text(text_of(name)), 2, id=name) for name in ("two-phase-commit", "chat", "rooms")),
     ],
 )
