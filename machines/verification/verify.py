@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from machines.analysis.call_graph import CallGraph
 from machines.analysis.traversal import all_branches, all_steps
-from machines.model import Branch, Choice, Machine, Return, Send, Spec, Start, Step
+from machines.model import Branch, Choice, Machine, Return, Role, Send, Spec, Start, Step
 from machines.problems import Place
 from machines.verification.abstract.growth import what_grows
 from machines.verification.abstract.process import Process
@@ -242,6 +242,7 @@ class _Searches:
             tuple(rests_on(self.spec, self.numbers, needed, self.any_number)),
             any_number=self.any_number,
             dead=tuple(dead),
+            unexplored=tuple(unexplored_starts(self.spec)),
             foreign=tuple(self.spec.foreign),
         )
 
@@ -280,7 +281,22 @@ def unsupported_features(spec: Spec) -> Iterator[str]:
             ):
                 yield f"{role.name}: what 'live' values do to machines side by side is not explored"
             if any(isinstance(step, Start) for step in _steps_of(machine)):
-                yield f"{role.name}: what machines do that 'start' begins is not explored"
+                yield _not_explored(role)
+
+
+def unexplored_starts(spec: Spec) -> Iterator[Finding]:
+    """Yield an A511 for each role that starts machines, at the first start."""
+    for role in spec.roles.values():
+        places = [
+            step.place for machine in role.machines.values() for step in _steps_of(machine) if isinstance(step, Start)
+        ]
+        if places:
+            hint = "the role's own checks look at them: accept it with the reason why that suffices"
+            yield Finding("A511", _not_explored(role), 0, (), hint, min(places), confirmed=False)
+
+
+def _not_explored(role: Role) -> str:
+    return f"{role.name}: what machines do that 'start' begins is not explored"
 
 
 def _steps_of(machine: Machine) -> Iterator[Step]:

@@ -85,8 +85,15 @@ class Report:
         """Wrong if there is anything to mend; unknown if something is only possible, or a bound was met before."""
         if self.error is not None or any(not told.is_possible for told in self.problems):
             return "wrong"
-        unknown = self.unknown or (self.verdict is not None and self.verdict.state in (POSSIBLE, UNDETERMINED))
-        return "unknown" if unknown else "right"
+        return "unknown" if self.unknown or self._is_undecided else "right"
+
+    @property
+    def _is_undecided(self) -> bool:
+        """Whether the verdict is not certain, and not by what the spec accepts alone."""
+        if self.verdict is None or self.verdict.state not in (POSSIBLE, UNDETERMINED):
+            return False
+        accepted = {told.problem.text for told in self.accepted}
+        return self.verdict.state == POSSIBLE or not accepted.issuperset(self.verdict.beyond)
 
 
 # -- text ------------------------------------------------------------------------------------------------------------

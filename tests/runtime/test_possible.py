@@ -130,3 +130,44 @@ def test_one_finding_that_is_confirmed_or_needs_no_replay_refutes() -> None:
 
     assert verdict(False, False) == POSSIBLE
     assert verdict(False, True) == verdict(None, False) == REFUTED
+
+
+STARTS = """
+protocol: starts
+connects: {client: server}
+messages:
+  client: {PING: ping}
+  server: {PONG: pong}
+roles:
+  server:
+    main:
+      open: {accept: enter(peer), as: guests, within: never, seated: {start: serve(peer)}, ended: stay}
+    enter(peer):
+      new: {return: null}
+    serve(peer):
+      ready: {await: peer, within: 5 s, receive: {PING: {send: PONG, return: null}}, fault: {return: null}}
+  client:
+    main:
+      begin: {send: PING, within: 5 s, receive: {PONG: {return: null}}}
+"""
+
+
+def test_machines_that_are_started_are_undetermined_and_may_be_accepted(
+    specs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (specs / "starts.yaml").write_text(STARTS)
+    assert main(["check", "starts.yaml"]) == 3
+    assert "accepted" not in capsys.readouterr().out
+
+    (specs / "starts.yaml").write_text(STARTS + "accepted: {A511: each guest alone}\n")
+    assert main(["check", "starts.yaml"]) == 0
+    told = capsys.readouterr()
+    assert "accepted: A511" in told.out
+    assert "undetermined" in told.out + told.err  # it stays what it is
+
+    ended = "ended: {let: {n: n + 1}, then: all}}"
+    beside = "all: {each: guest in guests, if: n >= 0, parallel: 2, run: serve(guest), then: open}"
+    changed = STARTS.replace("ended: stay}", f"{ended}\n      {beside}")
+    changed = changed.replace("      open:", "      live: {n: 0}\n      open:")
+    (specs / "starts.yaml").write_text(changed + "accepted: {A511: each guest alone}\n")
+    assert main(["check", "starts.yaml"]) == 3, "what else is not explored is not accepted with it"
