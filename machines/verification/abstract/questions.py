@@ -62,7 +62,22 @@ def answered(spec: Spec, role: str) -> Mapping[str, Prompts]:
         )
         for machine in spec.roles[role].machines.values()
     ]
-    return {one: asked for one, asked in found.items() if _tells(spec, one, rivals[one], used)}
+    apart = {one for one, asked in found.items() if _is_always_told_apart(spec, role, one, asked)}
+    return {
+        one: asked
+        for one, asked in found.items()
+        if not {one, *rivals[one]} <= apart and _tells(spec, one, rivals[one], used)
+    }
+
+
+def _is_always_told_apart(spec: Spec, role: str, message: str, asked: Prompts) -> bool:
+    """Whether wherever an answer is listed a condition says which question it answers: then nobody has to count."""
+    return all(
+        is_told_apart(answers.receive[message], message, asked, machine, spec)
+        for machine in spec.roles[role].machines.values()
+        for answers in _handlers(machine)
+        if message in answers.receive
+    )
 
 
 def _tells(

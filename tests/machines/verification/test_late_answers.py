@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from machines.loader import load_text
+from machines.verification.abstract.questions import answered
 from machines.verification.counterexamples.replay import confirmed
 from machines.verification.verdict import PROVED, REFUTED
 from tests.machines.verification.bench import verdict_of
@@ -71,6 +72,27 @@ def test_it_does_not_where_that_can_be_told_or_cannot_be(old: str, new: str) -> 
     verdict = verdict_of(QUIZ.replace(old, new), (1,), queue=3)
 
     assert (verdict.state, verdict.findings) == (PROVED, ())
+
+
+APART = "REPLY: [{if: nr < round, then: stay}, {let: {sum: n}, then: next}]"
+ELSEWHERE = "    main(pupil):\n      always: {receive: {REPLY: {let: {sum: n}, then: next}}}\n"
+PASSED = QUIZ.replace(TAKEN, f"{APART}\n          PASS: next").replace(
+    "REPLY: {send:", "PASS: {send: PASS, then: ready}, REPLY: {send:"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "counted"),
+    [
+        (QUIZ, True),
+        (QUIZ.replace(TAKEN, APART), False),
+        (QUIZ.replace(TAKEN, APART).replace("    main(pupil):\n", ELSEWHERE, 1), True),  # not wherever it is listed
+        (PASSED, True),
+    ],
+    ids=["it counts", "told apart", "told apart in one place only", "another answer is not told apart"],
+)  # fmt: skip
+def test_questions_are_counted_only_where_some_answer_to_them_is_not_told_apart(text: str, counted: bool) -> None:
+    assert bool(answered(load_text(text), "teacher")) is counted
 
 
 def test_a_condition_on_what_the_player_says_tells_nothing_of_the_question() -> None:
