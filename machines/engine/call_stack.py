@@ -1,5 +1,7 @@
 """What a running session is made of: seats with their inboxes, and a tree of frames, one for each call of a machine.
 
+A seat is a `PeerState`, a frame a `CallFrame`:
+
 Session ── Seat, Seat …              the peers, each with the messages that nobody has read yet
   └─ Frame main                      in one of its states, with its own names (``slots``)
        ├─ Frame series               called by that state
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 # What a seat's inbox holds: (kind, payload, stamp). The payload of a message is its bytes, of a fault its reason.
 MESSAGE, FAULT, LOST = "message", "fault", "lost"
 Unread = tuple[str, Any, float]  # one of these; the bytes or the reason of a fault; and when it came
-
 
 STEPS_AN_ITEM = 10  # silent steps granted besides for each item that begins side by side with others
 GRANTED_ITEMS_MAX = 10_000

@@ -66,7 +66,7 @@ from machines.work import spend_through
 
 UNSET = type("Unset", (), {"__repr__": lambda self: "<unset>", "__slots__": ()})()
 END = ".end"
-ENTER, STAY, AGAIN = 1, 2, 3  # what a row asks for once it is taken: Frame.next
+ENTER, STAY, AGAIN = 1, 2, 3  # what a row asks for once it is taken: CallFrame.next
 Kind = Literal["pass", "wait", "call", "each", "accept", "choice", "final"]
 PASS: Final = "pass"
 WAIT: Final = "wait"

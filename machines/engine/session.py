@@ -557,7 +557,11 @@ class Session(Interpreter):
     # -- clocks ------------------------------------------------------------------------------------------------------
 
     def _ring(self, now: float, *, inclusive: bool) -> None:
-        """Let the clocks that are due ring, by deadline and age; messages already read came first."""
+        """Let the clocks that are due ring, by deadline and age; messages already read came first.
+
+        Before any input those ring whose time is over, so what comes at its very deadline still counts, and what comes
+        later is late; ``inclusive`` rings those of this very moment too, as `tick` does.
+        """
         oldest_new = self.serial
         while self.ended is None:
             due, serial, ring = min(self._clocks(), key=lambda clock: clock[:2], default=(inf, 0, None))

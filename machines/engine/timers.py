@@ -1,4 +1,4 @@
-"""Clocks of a state: its limit, and the ``after`` and ``every`` beside it.
+"""Clocks of a state: its limit, and the ``after`` and ``every`` beside it. When one rings: `session.Session._ring`.
 
 These raise what an expression raises; whoever called takes the transition back (`machines.engine.interpreter`).
 """
