@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -145,7 +146,19 @@ def conform(
             put(f"{one.id:<48} {one.of:<12} {one.place}")
         return OK
     whom = _whom(spec, role, program, overridden, rules)
+    if whom.address is not None and not asked.listens:
+        raise CommandError(f"{role} of {spec} connects to others and is at no address: --run starts it")
+    _check_pacing(pacing)
     return _asked(asked, whom, chosen if only else wanted, exact, telling, pacing, spec)
+
+
+def _check_pacing(pacing: Pacing) -> None:
+    for option, seconds in (("--grace", pacing.grace), ("--longest", pacing.longest)):
+        if not (isfinite(seconds) and seconds > 0):
+            raise CommandError(f"{option} {seconds:g} is not a number of seconds above 0")
+    for option, count in (("--seeds", pacing.seeds), ("--jobs", pacing.at_once)):
+        if count < 1:
+            raise CommandError(f"{option} {count} is less than 1")
 
 
 def _asked(
@@ -158,8 +171,6 @@ def _asked(
     spec: str,
 ) -> int:
     """Run what is asked for, tell of it, and return the exit code."""
-    if not (isfinite(pacing.grace) and pacing.grace > 0):
-        raise CommandError(f"--grace {pacing.grace:g} is not a number of seconds above 0")
     excuses = known_fails(telling.known) if telling.known is not None else {}
     needed = [one for one in chosen if one.id not in excuses or not excuses[one.id].skip]
     listed = exact or asked.cases(needed, pacing.seed, longest=pacing.longest, seeds=pacing.seeds)
@@ -301,13 +312,31 @@ def _whom(spec: str, role: str, program: AskedProgram, settings: Mapping[str, st
     options += [word for name in rules for word in ("--rules", name)]
     more = f" {shlex.join(options)}" if options else ""
     if program.run is not None:
+        _check_command("--run", program.run)
         return Whom(program.run, None, f"--run {shlex.quote(program.run)}{more}")
     if program.at is not None:
         return Whom("", address_of(program.at, what="--at"), f"--at {program.at}{more}", program.between)
     assert program.exec_ is not None, "it is the one that was given"
+    _check_command("--exec", program.exec_)
     words = [sys.executable, "-m", "runtime", "join", spec, "{host}:{port}", "--role", role, "--name", "bot"]
     words += ["--player", f"exec:{program.exec_}", "--no-journal", *options]
     return Whom(shlex.join(words), None, f"--exec {shlex.quote(program.exec_)}{more}", is_bot=True)
+
+
+def _check_command(option: str, command: str) -> None:
+    """Refuse a command that cannot be started; what can only be known once it is, its cases tell.
+
+    Raises:
+        CommandError: it is no command, or there is no such program.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise CommandError(f"{option} {command!r} is no command: {str(error).lower()}") from None
+    if not words:
+        raise CommandError(f"{option} is empty: it is the command that starts the program")
+    if shutil.which(words[0]) is None:
+        raise CommandError(f"{option}: there is no program {words[0]!r}, or it may not be run")
 
 
 def _chosen(wanted: Sequence[Requirement], only: Sequence[str]) -> tuple[list[Requirement], tuple[Case, ...]]:

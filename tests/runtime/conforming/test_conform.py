@@ -101,16 +101,36 @@ def test_a_fail_is_run_again_alone_by_the_command_that_it_is_told_with(capsys: p
     assert verdicts(alone, "fail") == ["client/type/INIT_PLACE"]
 
 
-def test_a_program_that_never_connects_or_cannot_be_started_is_told_in_a_sentence(
+def test_a_program_that_never_connects_is_told_in_a_sentence(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     one = ["--only", "client/type/JOIN@of3,seat0,seed7"]
     crashed = conformed(capsys, "--run", f"{sys.executable} -c 'raise SystemExit(7)'", *one)
-    absent = conformed(capsys, "--run", "no-such-program-at-all", *one)
 
     assert crashed["exit"] == 3
     assert "ended (exit code 7) before it connected" in crashed["cases"][0]["why"]
-    assert "cannot be started: no such file" in absent["cases"][0]["why"]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--exec", "no-such-program-at-all"), "--exec: there is no program 'no-such-program-at-all'"),
+        (("--run", "no-such-program-at-all {port}"), "--run: there is no program 'no-such-program-at-all'"),
+        (("--run", ""), "--run is empty"),
+        (("--exec", "'open"), "is no command: no closing quotation"),
+        (("--run", "true", "--jobs", "0"), "--jobs 0 is less than 1"),
+        (("--run", "true", "--seeds", "0"), "--seeds 0 is less than 1"),
+        (("--run", "true", "--longest", "nan"), "--longest nan is not a number of seconds above 0"),
+        (("--run", "true", "--grace", "-1"), "--grace -1 is not a number of seconds above 0"),
+    ],
+)
+def test_what_cannot_be_run_is_told_at_once_and_not_by_each_case(
+    words: tuple[str, ...], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["conform", "tsuro", "client", *words]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert why in told.err
 
 
 def test_what_a_program_starts_does_not_outlive_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,6 +177,7 @@ def test_no_requirement_of_that_name_is_no_pass(capsys: pytest.CaptureFixture[st
     assert main(["conform", "tsuro", "client", "--run", "true", "--only", "client/nothing"]) == 3
     assert main(["conform", "tsuro", "nobody", "--run", "true"]) == 2
     assert main(["conform", "tsuro", "client"]) == 2
+    assert main(["conform", "tsuro", "client", "--at", "127.0.0.1:1"]) == 2
     assert "--exec COMMAND" in capsys.readouterr().err
 
 
