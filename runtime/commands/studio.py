@@ -11,8 +11,8 @@ from cyclopts import Parameter
 
 from diagrams.rendering.render import PictureError
 from machines.loader import is_path, shipped
-from runtime.commands.exit_codes import OK, CommandError
-from runtime.commands.options import Json, Rules, are_modules, is_spec, pages_are_there
+from runtime.commands.exit_codes import NETWORK, OK, CommandError
+from runtime.commands.options import PORT_MAX, Json, Rules, are_modules, is_spec, pages_are_there
 from runtime.commands.output import note, put, put_json
 from runtime.studio.page import pictures, saved
 from runtime.studio.steps import RecordedRun
@@ -44,6 +44,8 @@ def studio(
     written only when one says so there. Ctrl-C ends it.
     """
     are_modules(rules)
+    if not 0 <= port <= PORT_MAX:
+        raise CommandError(f"--port {port} is not within 0..{PORT_MAX}")
     opened = partial(_opened, browser=not no_browser, json=json)
     if shown in shipped() or (is_path(shown) and shown.endswith((".yaml", ".yml"))):
         if save is not None or spec is not None or force:
@@ -71,7 +73,7 @@ def _serve(run: RecordedRun, host: str, port: int, opened: partial[None]) -> Non
     try:
         serve(run, host, port, opened)
     except OSError as error:
-        raise CommandError(f"{host}:{port}: {error.strerror or error}") from error
+        raise CommandError(f"cannot listen on {host}:{port}: {error.strerror or error}", NETWORK) from error
     except PictureError as error:
         raise CommandError(str(error)) from error
 
@@ -102,7 +104,7 @@ def _edit(name: str, rules: list[str], host: str, port: int, opened: partial[Non
     except SpecFileError as error:
         raise CommandError(str(error)) from error
     except OSError as error:
-        raise CommandError(f"{host}:{port}: {error.strerror or error}") from error
+        raise CommandError(f"cannot listen on {host}:{port}: {error.strerror or error}", NETWORK) from error
     return OK
 
 

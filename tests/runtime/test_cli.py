@@ -105,6 +105,8 @@ FAULTS = [
     (("docs", "--fill", "LICENSE"), 2, "--fill: there is no part to be written"),
     (("play", "tsuro", "--player-folders", "/dev/null"), 2, "folders cannot be made: it is not a folder"),
     (("play", "tsuro", "--evidence", "-1"), 2, "--evidence"),
+    (("studio", "tsuro", "--port", "99999"), 2, "--port 99999 is not within 0..65535"),
+    (("studio", "tsuro", "--host", "no.such.host.invalid"), 4, "cannot listen on no.such.host.invalid:0"),
     (("play", "tsuro", "--evidence", "1025"), 2, "--evidence"),
     (("show", "a\0b.yaml"), 2, r"there is no file a\u0000b.yaml"),
     (("play", "no\x1b[31mgame"), 2, "no shipped spec is called"),
