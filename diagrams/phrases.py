@@ -201,7 +201,9 @@ def _part(part: FramePart) -> str:
     match part:
         case FrameLine(pattern, _):
             words = "" if pattern is None else "".join(f"${{{p}}}" if n % 2 else p for n, p in enumerate(pattern))
-            return f"a line {words}" if words else "any line"
+            if part.shorter or part.hexadecimal:
+                words = part.text  # with what may be missing, and how it counts
+            return f"a line {words}{' in any case' if part.any_case else ''}" if words else "any line"
         case FrameBytes(size, _):
             return counted("bytes", size)
         case FrameUntil(mark, _):

@@ -306,6 +306,7 @@ class FrameLine:
     shorter: tuple[tuple[str, ...], ...] = ()
     hexadecimal: frozenset[str] = frozenset()
     any_case: bool = False
+    text: str = field(default="", compare=False)  # as it is written in the spec
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ def read_line(reading: ParseContext, node: Node, counts: dict[str, bool], case: 
         reading.fault(inside(node), "A137", "two names with nothing between", "put a text between them")
         return None
     counts.update(dict.fromkeys(names, False))
-    return FrameLine(ways[0], node.place, (), tuple(ways[1:]), hexadecimal, any_case)
+    return FrameLine(ways[0], node.place, (), tuple(ways[1:]), hexadecimal, any_case, node.text)
 
 
 def _pieces(reading: ParseContext, node: ScalarNode) -> tuple[list[tuple[bool, _Piece]], frozenset[str]]:

@@ -57,7 +57,7 @@ from machines.wire.byte_parts import (
     read_part,
 )
 from machines.wire.frame_writing import LINE_ENDS
-from machines.wire.framing import FrameError, TooLongError
+from machines.wire.framing import BLANK_LINES, FrameError, TooLongError
 from machines.wire.header_parts import HEADERS, read_content, read_headers
 from machines.wire.json_text import Malformed, decoder
 from machines.wire.line_patterns import line_pattern
@@ -192,10 +192,13 @@ class PartsFramer:
             value = yield from self._parts(opened, {}, [])
             return Cut(self._size, opened, value, self._bad)
         while True:
+            # An empty line between messages is nothing; all that have come are skipped in one step.
+            if self._scanned == 0 and (blank := BLANK_LINES.match(self._buffer)) is not None:
+                del self._buffer[: blank.end()]
             line = yield from self._line(b"\n")
             if line:
                 break
-            self._size = 0  # an empty line between messages is nothing
+            self._size = 0
         self._first = False
         for frame in frames:
             opening = frame[0]
@@ -389,4 +392,6 @@ def _is_any_line(part: FramePart) -> bool:
 
 def written(part: FrameLine) -> str:
     """Return a line's pattern as a spec has it."""
+    if part.shorter:
+        return repr(part.text)
     return repr("".join(text if not index % 2 else f"${{{text}}}" for index, text in enumerate(part.pattern or ())))

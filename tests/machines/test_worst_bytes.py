@@ -85,6 +85,19 @@ def test_short_lines_up_to_a_mark_take_no_time(line: bytes) -> None:
     assert cut is not None
 
 
+@pytest.mark.parametrize("line", [b"\n", b"\r\n"])
+def test_empty_lines_between_frames_take_no_time(line: bytes) -> None:
+    framer = PartsFramer(Wire(framing="text"))
+    raw = line * (SIZE // len(line)) + b"GO\n"
+    begin = process_time()
+    for start in range(0, len(raw), TURN):
+        framer.feed(raw[start : start + TURN])
+        cut = framer.next(((FrameLine(("DATA",), PLACE), FrameUntil(".", PLACE)),))
+    assert (process_time() - begin) * (1 << 20) / len(raw) < PER_MIB / 4
+    assert cut == b"GO"
+    assert not framer.partial
+
+
 def test_a_mark_is_unstuffed_once_a_line_however_it_comes() -> None:
     for size in (1, 2, 3, 100):
         framer = PartsFramer(Wire(framing="text"))
