@@ -84,6 +84,7 @@ from machines.checks.scoping import check_bindings, check_declared, check_fields
 from machines.checks.suppressions import Allowed, split_suppressed, unused_suppressions
 from machines.checks.used_up import check_used_up
 from machines.checks.value_kinds import check_kinds
+from machines.checks.whole_frames import check_whole_frames
 from machines.model import Role, Spec
 from machines.problems import Problem, Problems
 
@@ -144,6 +145,7 @@ def _check_role(spec: Spec, role: Role, likeness: AmbiguityTable, problems: Prob
     check_faults(flow, problems)
     writes = check_values(flow, problems)
     check_recognition(flow, likeness, problems)
+    check_whole_frames(flow, problems)
     speakers = Speakers(flow)
     for machine in role.machines.values():
         check_silence(flow, machine, problems)

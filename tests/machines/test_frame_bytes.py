@@ -454,6 +454,8 @@ def test_a_number_that_may_have_no_room_is_told_before_it_runs(number: str, answ
         ("[byte: 0x06, bytes: u8]", ""),
         ('[{line: "\\u0083${x}"}]', '"\x83'),
         ("[{line: 'go ${x}'}]", ""),
+        ("[bytes: u8]", "OTHER and READING can not be told apart: OTHER begins whatever comes"),
+        ("[{until: '.'}]", "OTHER begins whatever comes"),
     ],
 )
 def test_frames_that_begin_with_the_same_bytes_cannot_be_told_apart(frame: str, alike: str) -> None:
