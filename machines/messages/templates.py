@@ -86,11 +86,12 @@ class TextField:
         """Return the texts of the field and the literal that ends it."""
         builder = Builder()
         if not self.until:
-            return self._texts()
-        whole = builder.finish(builder.chain([builder.embed(self._texts()), builder.text(self.until)]))
+            return self.texts()
+        whole = builder.finish(builder.chain([builder.embed(self.texts()), builder.text(self.until)]))
         return both(whole, up_to(self.until))
 
-    def _texts(self) -> Automaton:
+    def texts(self) -> Automaton:
+        """Return the texts of the field."""
         shape = self.shape
         if isinstance(shape, BoolShape):
             return exactly(_WORDS)

@@ -36,7 +36,8 @@ class _DecimalCount(TextField):
     def __init__(self, name: str, until: str) -> None:
         super().__init__(name, IntShape(0, COUNT_MAX), until)
 
-    def _texts(self) -> Automaton:
+    def texts(self) -> Automaton:
+        """Return the texts of the count."""
         return automaton(_COUNT)
 
 
@@ -49,7 +50,8 @@ class _HexCount(_DecimalCount):
     def write(self, value: Any, path: tuple[str | int, ...]) -> str:
         return f"{value:x}"
 
-    def _texts(self) -> Automaton:
+    def texts(self) -> Automaton:
+        """Return the texts of the count."""
         return automaton(_HEX)
 
 
@@ -98,8 +100,19 @@ class _Spelling:
         return "".join(pieces)
 
     def piece(self, builder: Builder) -> tuple[int, int]:
-        """Return the lines like this, those in other case left out."""
-        return builder.chain([builder.text(self.prefix), *(builder.embed(field.language()) for field in self.fields)])
+        """Return the lines like this, and where words may be in any case, others that have what ends a name in it."""
+        if not self.any_case:
+            fields = [builder.embed(field.language()) for field in self.fields]
+            return builder.chain([builder.text(self.prefix), *fields])
+        pieces = [_in_any_case(builder, self.prefix)]
+        for field in self.fields:
+            pieces += (builder.embed(field.texts()), _in_any_case(builder, field.until))
+        return builder.chain(pieces)
+
+
+def _in_any_case(builder: Builder, text: str) -> tuple[int, int]:
+    both = [sorted({ord(letter), ord(letter.upper() if letter.isascii() else letter)}) for letter in text]
+    return builder.chain([builder.one(tuple((code, code) for code in codes)) for codes in both])
 
 
 class LinePattern:
@@ -146,7 +159,7 @@ class LinePattern:
         return text
 
     def language(self) -> Automaton:
-        """Return the texts of such lines, with words in any case only as they are written small.
+        """Return the texts of such lines, and with words in any case perhaps more.
 
         Raises:
             TooLargeError: they are too many ways to be written.

@@ -236,6 +236,8 @@ roles:
         ("get $[${why} ]${size}", "get ${number int}", "", "FIRST, SECOND", True),
         ("get ${size hex}", "get af", "", "FIRST, SECOND", True),
         ("get ${size hex}", "get ag", "", "FIRST, SECOND", False),
+        ('get ${size} x", case: "any', "gEt 5 X", "", "FIRST, SECOND", True),
+        ('get ${size} x", case: "any', "gEt 5 Y", "", "FIRST, SECOND", False),
     ],
 )  # fmt: skip
 def test_what_a_line_opens_is_told_apart_or_is_the_narrower_that_is_taken(
