@@ -31,6 +31,13 @@ def serve_site(
     number = taken.getsockname()[1]
     app = made(token, number, frozenset({host, "127.0.0.1", "localhost", "[::1]"}))
     named = "127.0.0.1" if host in ("0.0.0.0", "::") else host
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, ws_max_size=heard_bytes_max))
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        ws_max_size=heard_bytes_max,
+        ws_per_message_deflate=False,  # on loopback it costs more than it saves, for each page anew
+    )
+    server = uvicorn.Server(config)
     opened(f"http://{f'[{named}]' if ':' in named else named}:{number}/enter?token={token}")
     server.run(sockets=[taken])

@@ -13,6 +13,7 @@ from typing import Final
 
 import anyio
 import anyio.to_thread
+import msgspec
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -40,6 +41,8 @@ class RunSite:
         self._pictures: Mapping[str, str] = pictures(run)
         self._room = Room(VIEWERS_MAX)
         self._news = anyio.Event()
+        self._written: dict[tuple[int, int], tuple[str, int, int]] = {}  # by (row, entry) from which on
+        self._written_of: object = None  # how far the run was then
         routes = [
             Route("/run.json", self._run_facts),
             Route("/step/{number:int}", self._step),
@@ -79,15 +82,25 @@ class RunSite:
     async def _tell(self, socket: WebSocket, row: int, entry: int) -> None:
         while True:
             news, over = self._news, self._facts.over
-            told = self._facts.since(row, entry, ROWS_MAX)
-            row, entry = row + len(told["rows"]), entry + len(told["table"])
-            await socket.send_json(told)
+            text, row, entry = self._told(row, entry)
+            await socket.send_text(text)
             if row < len(self._facts.rows):
                 continue
             if over:
                 await socket.close()
                 return
             await news.wait()
+
+    def _told(self, row: int, entry: int) -> tuple[str, int, int]:
+        """Return what has come since, as JSON, and from where on the rest will; it is written once for all pages."""
+        if self._written_of != (len(self._facts.rows), self._facts.over):
+            self._written_of = len(self._facts.rows), self._facts.over
+            self._written.clear()
+        if (row, entry) not in self._written:
+            told = self._facts.since(row, entry, ROWS_MAX)
+            text = msgspec.json.encode(told).decode()
+            self._written[row, entry] = text, row + len(told["rows"]), entry + len(told["table"])
+        return self._written[row, entry]
 
     async def _run_facts(self, request: Request) -> Response:
         return JSONResponse(self._facts.whole())

@@ -196,6 +196,7 @@ def test_a_saved_page_opens_from_its_file_and_is_led_by_keys(run: RecordedRun, b
     page.goto(f"{path.as_uri()}#step=40")
     page.wait_for_selector("body[data-ready]")
     assert page.inner_text("#where").startswith("step 40 of")
+    assert page.locator("#found").is_hidden(), "a run is no finding"
     page.keyboard.press("ArrowRight")
     assert page.inner_text("#where").startswith("step 41 of")
     page.keyboard.press("End")
