@@ -171,8 +171,10 @@ _WORDS = {Send: "send", Drop: "drop", Start: "start"}
 
 
 def _check_order(steps: tuple[Step, ...], messages: Mapping[str, Message], problems: Problems) -> None:
-    """A317: a step is written before the `let` whose names it reads, and done after it."""
+    """A317: a step is written before the `let` whose names it reads, or a send before a start, and done after it."""
     for index, let in enumerate(steps):
+        if isinstance(let, Start):
+            _check_starts(let, steps[index + 1 :], problems)
         if not isinstance(let, Let):
             continue
         bound = {binding.target for binding in let.bindings if binding.field is None}
@@ -186,3 +188,11 @@ def _check_order(steps: tuple[Step, ...], messages: Mapping[str, Message], probl
                 text = f"{word!r} reads the {name!r} that 'let' in line {let.place.line} has bound: 'let' is done first"
                 hint = f"write 'let' before {word!r}; for the old value, bind it in the state that follows"
                 problems.add(step.place, "A317", text, hint)
+
+
+def _check_starts(start: Start, steps: tuple[Step, ...], problems: Problems) -> None:
+    sent = next((step for step in steps if isinstance(step, Send) and step.place < start.place), None)
+    if sent is not None:
+        text = f"'send' is written before 'start', and done after it: what {start.machine.path} sends goes out first"
+        hint = "write 'start' before 'send'; for the other order, do: [{send: …}, {start: …}]"
+        problems.add(sent.place, "A317", text, hint)

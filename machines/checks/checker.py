@@ -23,7 +23,7 @@
 
     A344  what the other side sends is never taken         A345  what its condition lets through is refused
     A314  a value that is bound and never read             A315  a result that nobody takes
-    A316  a field that overwrites what `let` counts        A317  a step done after the `let` that it is written before
+    A316  a field that overwrites what `let` counts        A317  a step done after one that it is written before
     A346  a player's own limit above that of who waits     A347  a message of our own over message_bytes_max
     A348  a `limit` that is never used up
 

@@ -27,6 +27,10 @@ from machines.problems import Location, Mend, Place, Problems
 Bound = frozenset[str]
 EVENT_NAMES = frozenset({"peer", "reason"})
 
+# What other languages call a value that ours has too.
+_ELSEWHERE = dict.fromkeys(("none", "None", "nil", "undefined", "NULL", "Null"), "null")
+_ELSEWHERE |= {"True": "true", "TRUE": "true", "yes": "true", "False": "false", "FALSE": "false", "no": "false"}
+
 
 @dataclass(frozen=True, slots=True)
 class Use:
@@ -295,7 +299,10 @@ class _Assignment:
                 use.place, "A301", f"{name!r} is {self.seen[name]}", f"call one of its rules: {name}.rule(x)"
             )
         else:
-            near = self.problems.near("A301", name, (*self.frame, *self.values))
+            meant = _ELSEWHERE.get(name)
+            near = (
+                f"did you mean {meant!r}?" if meant else self.problems.near("A301", name, (*self.frame, *self.values))
+            )
             hint = near or (
                 "bind it with 'let', 'as', 'each' or a field, or make it a parameter; "
                 f"a text is written 'so' within the quotes of YAML: \"'{name}'\""
@@ -304,6 +311,8 @@ class _Assignment:
             # Whoever put it into the quotes of YAML meant a text.
             before = use.place.right(-1)
             mends = tuple(Mend(before, f"{quote}{name}{quote}", f"('{name}')") for quote in ("'", '"') if not near)
+            if meant:
+                mends = (Mend(use.place, name, meant),)
             self.problems.add(use.place, "A301", text, hint, self._spot(name, state), mends)
 
     def _spot(self, name: str, state: str | None) -> Location:

@@ -39,6 +39,8 @@ _FOLLOWING = {
     "else": _CHOICE,
     "for": "there are no loops inside an expression: use `each`, or a rule",
     "is": "use == or !=",
+    "to": "a range is written 2..8",
+    "contains": "write `element in list`",
     "not": "write `not (a in b)`",
 }
 _UNITS = frozenset({"ms", "s", "min", "h", "per"})

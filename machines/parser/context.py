@@ -39,6 +39,17 @@ _ELSEWHERE = {
     "set": "let",
     "assign": "let",
     "close": "drop",
+    "for": "each",
+    "foreach": "each",
+    "while": "until",
+    "sleep": "pause",
+}
+_ELSE = "a branch without 'if', the last of its list, is for all else"
+_NO_KEY = {
+    "else": _ELSE,
+    "otherwise": _ELSE,
+    "default": _ELSE,
+    "elif": "write the branches as a list, each with its 'if'",
 }
 
 
@@ -126,6 +137,7 @@ class ParseContext:
                 if meant not in known:
                     meant = next(iter(get_close_matches(key.text, known, n=1)), "")
                 hint = f"did you mean {meant!r}?" if meant else f"it has: {', '.join(known)}"
+                hint = _NO_KEY.get(key.text, hint)
                 self.fault(key.place, "A111", f"{what} has no key {shown(key.text)}", hint)
                 found.setdefault(meant, key.place)
         return found

@@ -284,7 +284,25 @@ def _connects(
                 reading.fault(place, "A133", f"the role {name!r} has no connection", "name it under 'connects'")
             callers = tuple(caller for caller, targets in found.items() if name in targets)
             reading.peers[name] = (*found.get(name, ()), *callers)
+    elif roles is not None:
+        _tell_misspelt(reading, body, roles)
     return found
+
+
+def _tell_misspelt(reading: ParseContext, connects: MapNode, roles: MapNode) -> None:
+    """Tell of roles that are misspelt where their machines stand, and not where they are named."""
+    named = {key.text for key, _ in connects.pairs} | {
+        item.text for _, value in connects.pairs for item in _words(value)
+    }
+    for key, _ in roles.pairs:
+        hint = near(key.text, [name for name in named if name not in reading.machines])
+        if key.text not in named and hint:
+            reading.fault(key.place, "A133", f"the role {key.text!r} has no connection", hint)
+
+
+def _words(node: Node) -> list[ScalarNode]:
+    items = node.items if isinstance(node, ListNode) else (node,)
+    return [item for item in items if isinstance(item, ScalarNode)]
 
 
 def _is_role(reading: ParseContext, node: ScalarNode, roles: MapNode | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from machines.checks import check
+from machines.loader import load_text
 from tests.support.quiz import AS, OVER, RESIGN, TURN, changed, spec_of
 
 
@@ -124,3 +125,33 @@ def test_a_step_written_before_the_let_that_it_reads(branch: str, problems: list
     text = changed((TURN, f"MOVE: {branch}"))
 
     assert [problem.split()[0] for problem in told(text)] == problems
+
+
+STARTS = """
+protocol: starts
+connects: {client: server}
+messages: {client: {HELLO: hello}, server: {OVER: over, HI: hi}}
+roles:
+  server.main:
+    door: {accept: sign_up(peer), as: players, within: never, seated: STEPS, ended: stay}
+  server.sign_up(peer): {named: {within: 5 s, receive: {HELLO: {return: null}}}}
+  server.told(peer): {a: {send: OVER, return: null}}
+  client.main:
+    always: {within: 9 s, closed: {return: null}}
+    hello: {send: HELLO, then: waiting}
+    waiting: {receive: {HI: waiting, OVER: {return: null}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("steps", "problems"),
+    [
+        ("{send: HI, start: told(peer)}", ["A317"]),
+        ("{start: told(peer), send: HI}", []),
+        ("{do: [{send: HI}, {start: told(peer)}]}", []),
+    ],
+)
+def test_a_send_written_before_the_start_that_is_done_first(steps: str, problems: list[str]) -> None:
+    found = check(load_text(STARTS.replace("STEPS", steps)))
+
+    assert [problem.code for problem in found] == problems
