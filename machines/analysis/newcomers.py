@@ -6,9 +6,11 @@ accepts it nor an `always` that awaits what an `accept` binds.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from machines.analysis.call_graph import CallGraph, CallSite, kind
 from machines.analysis.scopes import bindings
-from machines.model import Call, Expression, Machine, Name, State
+from machines.model import Call, Expression, Machine, Name, Spec, State
 
 
 class Newcomers:
@@ -61,5 +63,11 @@ def names_the_seated(flow: CallGraph, machine: Machine, awaits: Expression | Non
     """Whether an expression is a name that only the `accept` of a machine's states bind."""
     if not isinstance(awaits, Name) or awaits.name in machine.parameters:
         return False
-    seated = sum(state.accept is not None and state.accept.name == awaits.name for state in machine.states.values())
-    return seated > 0 and seated == sum(name == awaits.name for name, _ in bindings(machine, flow.spec))
+    return awaits.name in seated_alone(machine, flow.spec)
+
+
+def seated_alone(machine: Machine, spec: Spec) -> frozenset[str]:
+    """Return the names that only the `accept` of a machine's states bind: each a list of those seated."""
+    seats = Counter(state.accept.name for state in machine.states.values() if state.accept is not None)
+    bound = Counter(name for name, _ in bindings(machine, spec))
+    return frozenset(name for name, count in seats.items() if bound[name] == count)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from machines.analysis.newcomers import seated_alone
 from machines.analysis.scopes import bindings
 from machines.analysis.traversal import all_branches, all_choices, all_steps, machine_expressions
 from machines.expressions.signatures import ARGUMENTS
@@ -180,6 +181,8 @@ class _Kinds:
                 self.names[name] = None
         for name in (*self.machine.parameters, "peer", "result"):
             self.names[name] = None
+        for name in seated_alone(self.machine, self.spec) - set(self.machine.parameters):
+            self.names[name] = _LIST
 
     def _received(self) -> Iterator[tuple[str, Place]]:
         for event, choice in all_choices(self.machine):
@@ -306,8 +309,12 @@ class _Kinds:
     def _inside(self, expression: Expression) -> None:
         """Look at what the operators of an expression are given, from the inside out."""
         match expression:
-            case Attribute(of):
+            case Attribute(of, field):
                 self._inside(of)
+                if self.kinds(of) == _LIST:
+                    hint = f"column({show(of)}, '{field}') has that of each, {show(of)}[0].{field} that of the first"
+                    text = f"{show(of)} is a list, and a list has no field {field!r}"
+                    self.problems.add(expression.place, "A340", text, hint)
             case Item(of, index):
                 self._inside(of)
                 self._inside(index)

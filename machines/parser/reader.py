@@ -73,7 +73,7 @@ def read(node: Node, file: str, problems: Problems) -> Spec:
     title = top.get("title")
     roles_node = top.get("roles")
     roles = reading.mapping(roles_node, "'roles'", "machines by role") if roles_node is not None else None
-    role_nodes = _outline_roles(reading, roles)
+    role_nodes = _outline_roles(reading, roles, top)
     foreign = _foreign(reading, top.get("foreign"), roles)
     connects = _connects(reading, top.get("connects"), roles, foreign)
     settings = _settings(reading, top.get("settings"))
@@ -216,7 +216,7 @@ def _settings(reading: ParseContext, node: Node | None) -> dict[str, Setting]:
 # -- roles and their connections -------------------------------------------------------------------------------------
 
 
-def _outline_roles(reading: ParseContext, roles: MapNode | None) -> list[tuple[ScalarNode, MapNode]]:
+def _outline_roles(reading: ParseContext, roles: MapNode | None, top: MapNode) -> list[tuple[ScalarNode, MapNode]]:
     """Note every role's machines and states before any is read, so that each may refer to all."""
     found: list[tuple[ScalarNode, MapNode]] = []
     for key, value in roles.pairs if roles is not None else ():
@@ -225,6 +225,8 @@ def _outline_roles(reading: ParseContext, roles: MapNode | None) -> list[tuple[S
         reading.machines[key.text] = outline_machines(reading, key.text, body)
         if isinstance(value, MapNode):
             found.append((key, body))
+    if roles is not None:
+        _tell_misspelt(reading, top, roles)
     if roles is not None and not roles.pairs:
         reading.fault(roles.place, "A113", "there is no role")
     return found
@@ -284,18 +286,18 @@ def _connects(
                 reading.fault(place, "A133", f"the role {name!r} has no connection", "name it under 'connects'")
             callers = tuple(caller for caller, targets in found.items() if name in targets)
             reading.peers[name] = (*found.get(name, ()), *callers)
-    elif roles is not None:
-        _tell_misspelt(reading, body, roles)
     return found
 
 
-def _tell_misspelt(reading: ParseContext, connects: MapNode, roles: MapNode) -> None:
-    """Tell of roles that are misspelt where their machines stand, and not where they are named."""
-    named = {key.text for key, _ in connects.pairs} | {
-        item.text for _, value in connects.pairs for item in _words(value)
-    }
+def _tell_misspelt(reading: ParseContext, top: MapNode, roles: MapNode) -> None:
+    """Tell of a role that is misspelt where its machines stand, if it connects and sends by another name."""
+    connects, messages = top.get("connects"), top.get("messages")
+    if not isinstance(connects, MapNode) or not isinstance(messages, MapNode):
+        return
+    named = {key.text for key, _ in connects.pairs} | {item.text for _, one in connects.pairs for item in _words(one)}
+    sending = {name.strip() for key, _ in messages.pairs for name in key.text.split(",")}
     for key, _ in roles.pairs:
-        hint = near(key.text, [name for name in named if name not in reading.machines])
+        hint = near(key.text, [name for name in named & sending if name not in reading.machines])
         if key.text not in named and hint:
             reading.fault(key.place, "A133", f"the role {key.text!r} has no connection", hint)
 

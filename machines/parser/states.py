@@ -436,7 +436,7 @@ def _moments(reading: ParseContext, node: MapNode, scope: BranchScope, word: str
     return tuple(
         Timer(
             reading.duration(key, f"the time after '{word}'"),
-            read_choice(reading, value, replace(scope, event=f"'{word}'")),
+            read_choice(reading, value, replace(scope, event=f"'{word}'", stays_unsaid=scope.stays)),
             key.place,
         )
         for key, value in body.pairs

@@ -140,3 +140,29 @@ def test_stay_keeps_the_clocks_and_again_restarts_them_and_only_entering_does_th
     run.wait(0.1)
     assert returned(run) is None
     assert run.heard(0).count("a") == entries
+
+
+def test_a_moment_that_does_not_say_what_is_next_lets_the_wait_go_on() -> None:
+    server = start(
+        """
+        messages:
+          client: {MOVE: [move, $x int]}
+          server: {TICK: [tick, $n number], HURRY: hurry}
+        roles:
+          server:
+            main(client):
+              asked:
+                within: 5 s
+                every: {2 s: {send: TICK(elapsed)}}
+                after: {3 s: {send: HURRY}}
+                receive: {MOVE: {return: x}}
+                timeout: {return: 0}
+                closed: {return: 1}
+                invalid: {return: 2}
+        """
+    )
+
+    for _ in range(5):
+        server.wait(1)
+
+    assert server.heard(0) == [["tick", 2], "hurry", ["tick", 4]]

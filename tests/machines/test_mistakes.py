@@ -131,6 +131,13 @@ MISTAKES = [
         "take it with 'as: NAME'",
     ),
     (
+        "a field of a list",
+        "send: {guests: OVER(best)}",
+        "send: {guests: OVER(guests.name)}",
+        "A340",
+        "column(guests, 'name') has that of each",
+    ),
+    (
         "a role misspelt where it connects",
         "connects: {guest: host}",
         "connects: {guets: host}",
