@@ -25,7 +25,8 @@ class CaseResult:
 
     ``deviation`` is the fault, with ``after_deed`` whether our deed was before it; ``rule`` a refusal by the rules:
     the message, the reason, the line. ``labels`` are what it has come through for certain. ``printed`` are the last
-    lines that it printed.
+    lines that it printed. ``absent`` says that the program could not be started, or never came, ``out_of_time`` that
+    there was no time to play the case.
     """
 
     case: Case
@@ -42,3 +43,5 @@ class CaseResult:
     printed: tuple[str, ...] = ()
     odd: str = ""  # how it spelled what nobody spells so
     seconds: float = 0.0
+    absent: bool = False
+    out_of_time: bool = False

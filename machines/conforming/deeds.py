@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
 from machines.conforming.cases import Cutting
@@ -15,6 +16,7 @@ from machines.wire.codec import Malformed
 from machines.wire.depth import outside_texts
 
 GARBAGE_BYTES: Final = b"?!"
+CUT_BYTES: Final = 64  # so many at each end of a message come one by one, what is between in pieces of so many
 _WHOLE_FLOAT: Final = re.compile(rb"(?<![\w.])-?\d+\.0+(?![\d.eE])")
 
 
@@ -91,8 +93,11 @@ def oddly(spec: Spec, message: str, data: bytes) -> bytes:
 
 
 def pieces(cutting: Cutting, data: bytes) -> list[bytes]:
-    """Return bytes as they are sent, one after another."""
-    return [data[at : at + 1] for at in range(len(data))] if cutting == "bytes" else [data]
+    """Return bytes as they are sent, one after another: one by one, but of many only those at both ends."""
+    if cutting != "bytes":
+        return [data]
+    cuts = [at for at in range(len(data)) if min(at, len(data) - at) <= CUT_BYTES or at % CUT_BYTES == 0]
+    return [data[begin:end] for begin, end in pairwise((*cuts, len(data)))]
 
 
 def odd_spelling(program: Program, raw: bytes) -> str:

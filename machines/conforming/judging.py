@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -59,14 +59,25 @@ def against(spec: Spec, role: str, result: CaseResult) -> str:
 
 
 def is_alike(one: CaseResult, other: CaseResult) -> bool:
-    """Whether two cases failed alike. The state may differ: what a program has read by then depends on the moment."""
+    """Whether two cases failed alike. The state may differ: what a program has read by then depends on the moment; and
+    so may it whether a message was sent before its time, or as an answer to what crossed it, against the rules.
+    """
     if one.outcome != "fault" or other.outcome != "fault" or one.after_deed != other.after_deed:
         return False
-    if one.rule is not None or other.rule is not None:
-        return one.rule is not None and other.rule is not None and one.rule[0] == other.rule[0]
-    assert one.deviation is not None, "something was wrong"
-    assert other.deviation is not None, "something was wrong"
-    return (one.deviation.kind, one.deviation.names) == (other.deviation.kind, other.deviation.names)
+    return bool(_messages(one) & _messages(other)) or _kind(one) == _kind(other)
+
+
+def _messages(result: CaseResult) -> set[str]:
+    if result.rule is not None:
+        return set(result.rule[0].split(" or "))
+    return set(result.deviation.names) if result.deviation is not None else set()
+
+
+def _kind(result: CaseResult) -> str:
+    """Return the kind of a fault that no message tells; by the message where one does."""
+    if result.deviation is None or _messages(result):
+        return ", ".join(sorted(_messages(result)))
+    return result.deviation.kind
 
 
 def failures(spec: Spec, role: str, results: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:
@@ -94,16 +105,22 @@ def judged(
     role: str,
     wanted: Sequence[Requirement],
     results: Sequence[CaseResult],
-    unstable: Iterable[str] = (),
+    unstable: Mapping[str, str] = {},
+    came_back: Mapping[str, CaseResult] = {},
 ) -> Judgement:
-    """Return the verdicts; fails in ``unstable`` did not come back, and are open."""
+    """Return the verdicts; fails in ``unstable`` did not come back, and are open: it says why.
+
+    ``came_back`` are the cases to tell a fail with, where that is not the shortest one.
+    """
     failed = failures(spec, role, results)
+    for name, first in came_back.items():
+        failed[name] = [first, *(one for one in failed[name] if one is not first)]
     found = Judgement(spec, role, results=list(results))
     for one in (*wanted, *_unlisted(spec, role, wanted, failed)):
         came = [result for result in results if _came_through(one, result)]
         verdict = RequirementVerdict(one, "pass" if came else "open", came=len(came))
         if one.id in failed and one.id in unstable:
-            verdict = replace(verdict, standing="open", why="unstable: it failed, and did not when it ran again alone")
+            verdict = replace(verdict, standing="open", why=unstable[one.id])
         elif one.id in failed:
             verdict = replace(
                 verdict, standing="fail", failed=tuple(failed[one.id]), why=said(spec, role, failed[one.id][0])
@@ -165,8 +182,11 @@ def _why_open(one: Requirement, results: Sequence[CaseResult]) -> str:
         return next(result.odd for result in results if result.odd)
     if one.of == "broken peer":
         return "not tried: its limit is longer than --longest" if name == "on-silence" else "not tried"
-    stopped = next((result.why for result in results if result.outcome == "open" and result.why), "")
-    return "never reached" + (f": {stopped}" if stopped and not any(r.outcome == "right" for r in results) else "")
+    if any(result.outcome == "right" for result in results):
+        stopped = next((result.why for result in results if result.out_of_time), "")
+    else:
+        stopped = next((result.why for result in results if result.outcome == "open" and result.why), "")
+    return "never reached" + (f": {stopped}" if stopped else "")
 
 
 def said(spec: Spec, role: str, result: CaseResult) -> str:

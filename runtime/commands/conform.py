@@ -47,7 +47,7 @@ from runtime.commands.options import (
 )
 from runtime.commands.output import note, put
 from runtime.conforming.actors import Casting, OwnDecider
-from runtime.conforming.campaigning import AT_ONCE, CaseCampaign
+from runtime.conforming.campaigning import AT_ONCE, BUDGET_SECONDS, CaseCampaign
 from runtime.conforming.case_setting import CaseSetting
 from runtime.simulation.campaign import Campaign
 from runtime.simulation.scenarios import GameScenario
@@ -107,6 +107,7 @@ class Pacing:
     grace: Annotated[float, Parameter(help="Seconds that it may be later than its limits.")] = 1.0
     longest: Annotated[float, Parameter(help="Limits of so many seconds at most are waited for.")] = LONGEST_SECONDS
     at_once: Annotated[int, Parameter(name=["--jobs", "-j"], help="Cases that run at once.")] = AT_ONCE
+    budget: Annotated[float, Parameter(help="Seconds in all; what was not come to by then is open.")] = BUDGET_SECONDS
     backend: BackendOption = "asyncio"
 
 
@@ -153,7 +154,7 @@ def conform(
 
 
 def _check_pacing(pacing: Pacing) -> None:
-    for option, seconds in (("--grace", pacing.grace), ("--longest", pacing.longest)):
+    for option, seconds in (("--grace", pacing.grace), ("--longest", pacing.longest), ("--budget", pacing.budget)):
         if not (isfinite(seconds) and seconds > 0):
             raise CommandError(f"{option} {seconds:g} is not a number of seconds above 0")
     for option, count in (("--seeds", pacing.seeds), ("--jobs", pacing.at_once)):
@@ -180,6 +181,7 @@ def _asked(
         chosen,
         at_once=1 if one_by_one else pacing.at_once,
         between=partial(_reset, whom.between) if whom.between else None,
+        budget=pacing.budget,
     )
     began = time.monotonic()
     found = excused(run_loop(partial(campaign.run, listed), pacing.backend), excuses)
@@ -207,21 +209,21 @@ class Question:
             raise CommandError(f"{role} of {spec.protocol} cannot be judged: {why}")
         callers = callers_of(spec, role) if self.listens else (role,)
         self.client = next(iter(callers))
-        host = (
-            role
-            if self.listens
-            else next(
-                (one for one in spec.connects[role] if not spec.roles[one].machines["main"].parameters),
-                spec.connects[role][0],
-            )
-        )
-        self._host = host
         self.is_per_connection = bool(spec.roles[role].machines["main"].parameters)
-        room = seats_of(spec, spec.roles[host]) or seats_filled_again(spec, spec.roles[host])
-        self.room = room if room is not None and not self.is_per_connection else Range(1, 1)
+        self._host = self._seating()
+        host = spec.roles[self._host] if self._host else None
+        room = seats_of(spec, host) or seats_filled_again(spec, host) if host is not None else None
+        self.room = room if room is not None else Range(1, 1)
         self._campaign = Campaign(spec, rules)
         self.programs = cache(self._programs)
         self.knowledge = cache(self._knowledge)
+
+    def _seating(self) -> str:
+        """Return the role that gives seats to those who play, be it the one asked about; empty if none does."""
+        if self.listens and not self.is_per_connection:
+            return self.role
+        targets = [one for one in self.spec.connects[self.client] if one != self.role]
+        return next((one for one in targets if not self.spec.roles[one].machines["main"].parameters), "")
 
     def cases(self, wanted: Sequence[Requirement], seed: int, *, longest: float, seeds: int) -> tuple[Case, ...]:
         """Return the cases that tell of some requirements."""
@@ -256,7 +258,7 @@ class Question:
     def _programs(self, clients: int) -> dict[str, Program]:
         """Return our roles, with seats for so many."""
         spec = self.spec
-        if not self.listens:
+        if self._host not in ("", self.role):
             spec = apply_settings(spec, fix_seats(spec, spec.roles[self._host], clients))
         spec = apply_settings(spec, patient(spec, self.role))
         return {role: Program(spec, role, self._rules) for role in spec.roles}

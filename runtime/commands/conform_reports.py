@@ -90,6 +90,9 @@ def as_text(report: ConformanceReport) -> str:
             lines.append(f"OPEN   {one.requirement.id:<44} {one.requirement.of}: {one.why}{named}")
     there, missing = covered(found.spec, found.role, found.results)
     lines.append(f"covered: {len(there)} of {len(there) + len(missing)} states" + _list(missing))
+    left = [one for one in found.results if one.out_of_time]
+    if left:
+        lines.append(f"left out: {len(left)} of {len(found.results)} cases, such as {left[0].case.id}: {left[0].why}")
     return "\n".join(lines)
 
 

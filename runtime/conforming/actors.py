@@ -44,6 +44,11 @@ class OwnActor:
     questions: list[Ask] = field(default_factory=list)
     vouched: bool = True
 
+    def is_signing_up(self, seat: int) -> bool:
+        """Whether a seat has connected and is not let in yet."""
+        root = self.session.root
+        return root is not None and root.accepting is not None and seat in root.accepting.pending
+
 
 class Ensemble:
     """All sessions of ours in a case.
@@ -99,20 +104,22 @@ class Ensemble:
         """Let a client of ours come, with all sessions that it has of its own."""
         actor = self.open(role, name, seat, now)
         for at, target in enumerate(self.programs[role].connects):
-            if target in self.standing:
-                host = self.standing[target]
-                if host.session.ended is not None:
-                    continue
-                there = len(host.session.seats)
-                actor.links[at], host.links[there] = (host, there), (actor, at)
-                self.accept(host, now)
-            else:
-                own = self.open(target, f"{target} of {name}", seat, now)
-                actor.links[at] = (own, len(own.session.program.connects))
-                own.links[len(own.session.program.connects)] = (actor, at)
-                self.start(own, now)
+            self.reach(actor, at, target, seat, now)
         self.start(actor, now)
         return actor
+
+    def reach(self, actor: OwnActor, at: int, target: str, seat: int, now: float) -> None:
+        """Connect a session's seat to a role of ours: to the one session that stands there, else to one of its own."""
+        host = self.standing.get(target)
+        if host is None:
+            own = self.open(target, f"{target} of {actor.name}", seat, now)
+            there = len(own.session.program.connects)
+            actor.links[at], own.links[there] = (own, there), (actor, at)
+            self.start(own, now)
+        elif host.session.ended is None:
+            there = len(host.session.seats)
+            actor.links[at], host.links[there] = (host, there), (actor, at)
+            self.accept(host, now)
 
     def accept(self, host: OwnActor, now: float) -> int:
         """Let a connection come to a session; return its seat."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -17,12 +18,21 @@ from runtime.conforming.table import Table
 
 AT_ONCE: Final = 16
 AGAIN: Final = 2  # how often a fail is run again
+CANDIDATES: Final = 3  # failed cases of a requirement that are run again, until one comes back each time
 SLOWER: Final = 4.0  # the grace of those runs, as many times the usual
-TRIES: Final = 3  # of a case in which our side stood still
+TRIES: Final = 2  # more, alone, of a case in which our side stood still
+BUDGET_SECONDS: Final = 120.0
+KEPT_SHARE: Final = 0.4  # of the budget, for cases that are run again
+ABSENT_MAX: Final = 3  # so many cases without the program, and none with it, are enough
+UNSTABLE: Final = "unstable: it failed, and did not when it ran again alone"
+TOO_BUSY: Final = "this machine was too busy to tell"
 
 
 class CaseCampaign:
-    """Runs cases. ``between`` is done before each, for a server that somebody else runs."""
+    """Runs cases. ``between`` is done before each, for a server that somebody else runs.
+
+    All is over within ``budget`` seconds: what was not come to is open, and so is a fail that was not confirmed.
+    """
 
     def __init__(
         self,
@@ -31,50 +41,97 @@ class CaseCampaign:
         *,
         at_once: int = AT_ONCE,
         between: Callable[[], Awaitable[None]] | None = None,
-        told: Callable[[CaseResult], None] | None = None,
+        budget: float = BUDGET_SECONDS,
     ) -> None:
         self.setting = setting
         self.wanted = wanted
         self._limit = anyio.CapacityLimiter(max(1, at_once))
+        self._starting = anyio.CapacityLimiter(max(2, os.cpu_count() or 1))  # programs that are starting at a time
         self._between = between
-        self._told = told
+        self._budget = budget
+        self._until = 0.0
+        self._absent: list[CaseResult] = []
+        self._has_come = False
+
+    @property
+    def _used_up(self) -> str:
+        return f"the {self._budget:g} s of --budget were over"
 
     async def run(self, cases: Sequence[Case]) -> Judgement:
         """Run all cases, confirm what failed, and judge."""
+        self._until = anyio.current_time() + self._budget
         results: dict[Case, CaseResult] = {}
 
         async def one(case: Case) -> None:
             async with self._limit:
-                results[case] = await self._play(self.setting, case)
-                if self._told is not None:
-                    self._told(results[case])
+                results[case] = await self._play(self.setting, case, kept=KEPT_SHARE * self._budget)
 
         async with anyio.create_task_group() as tasks:
             for case in cases:
                 tasks.start_soon(one, case)
-        listed = [results[case] for case in cases]
+        slower = replace(self.setting, grace=self.setting.grace * SLOWER)
+        for case in cases:
+            tries = TRIES
+            while results[case].outcome == "again" and tries:
+                tries -= 1
+                results[case] = await self._play(slower, case)
+            if results[case].outcome == "again":
+                results[case] = replace(results[case], outcome="open", why=TOO_BUSY)
+        return await self._confirmed([results[case] for case in cases], slower)
+
+    async def _confirmed(self, listed: Sequence[CaseResult], slower: CaseSetting) -> Judgement:
+        """Judge; each fail is run again before."""
         spec, role = self.setting.spec, self.setting.role
         confirmed: dict[str, tuple[int, int]] = {}
+        unstable: dict[str, str] = {}
+        came_back: dict[str, CaseResult] = {}
         for name, failed in failures(spec, role, listed).items():
-            confirmed[name] = await self._again(failed[0])
-        unstable = [name for name, (came_back, runs) in confirmed.items() if came_back < runs]
-        found = judged(spec, role, self.wanted, listed, unstable)
+            for one in failed[:CANDIDATES]:
+                alike, over = await self._again(one, slower)
+                confirmed[name] = 1 + alike, 1 + AGAIN
+                if alike == AGAIN:
+                    came_back[name] = one
+                    break
+                unstable[name] = f"it failed, and could not be run again: {self._used_up}" if over else UNSTABLE
+            if name in came_back:
+                unstable.pop(name, None)
+        found = judged(spec, role, self.wanted, listed, unstable, came_back)
         found.verdicts = [replace(one, confirmed=confirmed.get(one.requirement.id, (1, 1))) for one in found.verdicts]
         return found
 
-    async def _again(self, failed: CaseResult) -> tuple[int, int]:
-        """Run a failed case again; return in how many runs, the first included, it failed alike."""
-        setting = replace(self.setting, grace=self.setting.grace * SLOWER)
-        count = 1
-        for _ in range(AGAIN):
-            count += is_alike(failed, await self._play(setting, failed.case))
-        return count, AGAIN + 1
+    async def _again(self, failed: CaseResult, slower: CaseSetting) -> tuple[int, bool]:
+        """Run a failed case again; return in how many runs it failed alike, and whether there was no time for one."""
+        again = [await self._play(slower, failed.case) for _ in range(AGAIN)]
+        return sum(is_alike(failed, one) for one in again), any(one.out_of_time for one in again)
 
-    async def _play(self, setting: CaseSetting, case: Case) -> CaseResult:
-        for _ in range(TRIES):
-            if self._between is not None:
-                await self._between()
-            result = await Table(setting, case).play()
-            if result.outcome != "again":
-                return result
-        return replace(result, outcome="open", why="this machine was too busy to tell")
+    async def _play(self, setting: CaseSetting, case: Case, *, kept: float = 0.0) -> CaseResult:
+        """Play a case, if there is time for it that is not ``kept`` for others, and anybody to play it."""
+        start = object()
+        await self._starting.acquire_on_behalf_of(start)
+
+        def has_started() -> None:
+            if start in self._starting.statistics().borrowers:
+                self._starting.release_on_behalf_of(start)
+
+        try:
+            return await self._started(setting, case, self._until - kept - anyio.current_time(), has_started)
+        finally:
+            has_started()
+
+    async def _started(
+        self, setting: CaseSetting, case: Case, left: float, has_started: Callable[[], None]
+    ) -> CaseResult:
+        if len(self._absent) >= ABSENT_MAX and not self._has_come:
+            return CaseResult(case, why=self._absent[0].why, absent=True)
+        if left <= 0:
+            return CaseResult(case, why=f"not tried: {self._used_up}", out_of_time=True)
+        if self._between is not None:
+            await self._between()
+        result = CaseResult(case, why=f"not ended: {self._used_up}", out_of_time=True)
+        with anyio.move_on_after(left):
+            result = await Table(setting, case, has_started).play()
+            if result.absent:
+                self._absent.append(result)
+            else:
+                self._has_come = True
+        return result

@@ -1,4 +1,4 @@
-"""What all cases of a role share, and a connection of the stranger."""
+"""What all cases of a role share."""
 
 from __future__ import annotations
 
@@ -7,31 +7,17 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import anyio
-from anyio.abc import SocketAttribute, SocketStream
+from anyio.abc import SocketAttribute
 
 from machines.conforming.cases import Case
 from machines.conforming.deeds import example
 from machines.conforming.role_knowledge import RoleKnowledge
 from machines.engine.session import Program
 from machines.model import Spec
-from runtime.conforming.actors import Casting, OwnActor
+from runtime.conforming.actors import Casting
+from runtime.conforming.machine_load import MachineLoad
 
 HOST: Final = "127.0.0.1"
-
-
-@dataclass(slots=True)
-class StrangerLink:
-    """A connection of the stranger: ``seat`` is the stranger's, ``there`` that of our session."""
-
-    number: int
-    seat: int
-    stream: SocketStream
-    actor: OwnActor
-    there: int
-    out: list[bytes | None] = field(default_factory=list)  # None: the end
-    filled: anyio.Event = field(default_factory=anyio.Event)
-    closing: bool = False
-    ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +26,7 @@ class CaseSetting:
 
     ``programs`` are our roles, as a case needs them; ``knowledge`` is the stranger's. ``noted`` gives what sees the
     inputs of our sessions in a case, for a journal. ``is_bot`` if the stranger is a bot behind a client of
-    ours: where that gives up, the bot has not answered.
+    ours: where that gives up, the bot has not answered. ``load`` measures from the first case on.
     """
 
     spec: Spec
@@ -55,6 +41,7 @@ class CaseSetting:
     case_seconds: float = 60.0
     is_bot: bool = False
     noted: Callable[[Case], Callable[..., None]] | None = None
+    load: MachineLoad = field(default_factory=MachineLoad)
 
 
 async def free_port() -> int:

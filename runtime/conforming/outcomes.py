@@ -12,24 +12,33 @@ from machines.conforming.following import RANG, Follower
 from machines.conforming.spec_lines import state_of
 from runtime.conforming.case_setting import CaseSetting
 
+BY_CLOCKS: Final = ("silence", "time")  # kinds of deviations that only clocks tell
 UNANSWERED: Final = "it has not answered within the limit (is each line flushed?)"
 
 
-def sum_up(result: CaseResult, follower: Follower, setting: CaseSetting, *, is_done: bool) -> None:
-    """Write the outcome into ``result``, from what the follower knows. ``is_done`` if the case came to its end."""
+def sum_up(
+    result: CaseResult, follower: Follower, setting: CaseSetting, *, is_done: bool, is_slow: bool = False
+) -> None:
+    """Write the outcome into ``result``, from what the follower knows.
+
+    ``is_done`` if the case came to its end, ``is_slow`` if this machine was too busy to judge by clocks.
+    """
     result.labels = set(follower.covered)
     result.deviation = _deviation(follower) or _unanswered(result, follower, setting)
     result.after_deed = result.deed_done
     if result.why:
         result.outcome = "open"
-    elif result.deviation is not None or result.rule is not None:
-        result.outcome = "again" if result.outcome == "again" else "fault"
+    elif result.rule is not None:
+        result.outcome = "fault"
+    elif result.deviation is not None:
+        slow = is_slow or result.outcome == "again"
+        result.outcome = "again" if slow and result.deviation.kind in BY_CLOCKS else "fault"
     elif follower.lost_track and not follower.deaf:
         result.outcome, result.why = "open", follower.lost_track
     elif result.case.deed and not result.deed_done:
         result.outcome, result.why = "open", f"never in {result.case.state} for certain"
     elif not is_done:
-        result.outcome, result.why = "open", f"not over within {setting.case_seconds:g} s"
+        result.outcome, result.why = "open", f"not over within {result.seconds:.0f} s"
     else:
         rung = _rung(follower)
         result.outcome = "right"

@@ -59,6 +59,12 @@ class Stranger:
         """How it has ended; None if it runs."""
         return self._process.returncode if self._process is not None else None
 
+    @property
+    def how_it_ended(self) -> str:
+        """Its exit code, and the last line that it printed."""
+        lines = self.last_lines()
+        return f"exit code {self.exit_code}" + (f": {lines[-1]}" if lines else "")
+
     async def read_output(self) -> None:
         """Read what it prints, as long as it runs, and keep the end of it."""
         stream = self._process.stdout if self._process is not None else None

@@ -14,29 +14,32 @@ from anyio.abc import SocketAttribute, SocketStream, TaskGroup
 
 from machines.conforming.case_results import CaseResult, Crossing
 from machines.conforming.cases import Case
-from machines.conforming.deeds import garbage, odd_spelling, oddly, pieces, tokens_of, unexpected
+from machines.conforming.deeds import garbage, odd_spelling, oddly, tokens_of, unexpected
 from machines.conforming.following import GARBAGE, Follower
 from machines.conforming.incoming_stream import MessageReader
 from machines.conforming.spec_lines import refusal_place, state_of
 from runtime.conforming.actors import Ensemble, OwnActor
-from runtime.conforming.case_setting import HOST, CaseSetting, StrangerLink, any_message, free_port, ignore
+from runtime.conforming.case_setting import HOST, CaseSetting, any_message, free_port, ignore
+from runtime.conforming.links import StrangerLink
+from runtime.conforming.machine_load import MachineLoad
 from runtime.conforming.outcomes import gave_up, sum_up
 from runtime.conforming.stranger import Stranger, StrangerError
 from runtime.network.transport import READ_BYTES, send_at_once
 
 NAMES: Final = ("ann", "bob", "cyd", "dan", "eve", "fay", "gus", "hal")
 READY_SECONDS: Final = 10.0  # that a program may take to connect, or to listen
-APART_SECONDS: Final = 0.005  # between messages that are not to be glued
-GLUE_SECONDS: Final = 0.02  # how long bytes are held back to be glued
 OWN_MAX: Final = 4_000  # lines of a trace
 LAST_WORDS_SECONDS: Final = 1.0  # that a program which has closed its connections may take to end and say why
 RULES: Final = ("illegal", "limit")
+BUSY: Final = 1.5  # times as long as on an idle machine, from which on silence is no fault
+PAUSE_SECONDS: Final = 0.02  # that we listen on before we answer: what it says at once is heard before we say more
+SLOWDOWN_MAX: Final = 8.0  # as many times as long we wait at most on a busy machine
 
 
 class Table:
-    """Plays one case."""
+    """Plays one case. ``has_started`` is called once the stranger is there, so that another may start."""
 
-    def __init__(self, setting: CaseSetting, case: Case) -> None:
+    def __init__(self, setting: CaseSetting, case: Case, has_started: Callable[[], None] = ignore) -> None:
         self.setting = setting
         self.case = case
         self.result = CaseResult(case)
@@ -59,6 +62,7 @@ class Table:
         self._quiet = False  # after our deed
         self._over = False
         self._rests = False  # it may, and does
+        self._has_started = has_started
         self._started = 0.0
         self._listeners: list[anyio.abc.Listener[SocketStream]] = []
         self._judged = 0  # violations of our sessions that were looked at
@@ -71,6 +75,7 @@ class Table:
 
     async def play(self) -> CaseResult:
         """Play, and return what came of it."""
+        self._load = MachineLoad()
         self._started = anyio.current_time()
         try:
             async with anyio.create_task_group() as tasks:
@@ -82,14 +87,20 @@ class Table:
                 tasks.cancel_scope.cancel()
         except* StrangerError as group:
             self._give_up(str(group.exceptions[0]))
+            self.result.absent = True
         finally:
             if self._stranger is not None:
                 await self._stranger.stop()
             with anyio.CancelScope(shield=True):
                 for one in (*self._listeners, *(link.stream for link in self.links.values())):
                     await one.aclose()
-        self._sum_up()
+        self.result.seconds = anyio.current_time() - self._started
+        is_slow = self._load.slowdown() > BUSY
+        sum_up(self.result, self.follower, self.setting, is_done=self._is_done(), is_slow=is_slow)
         return self.result
+
+    def _ready_until(self, began: float) -> float:
+        return began + READY_SECONDS * min(self.setting.load.slowdown(), SLOWDOWN_MAX)
 
     async def _play_client(self) -> None:
         """The stranger connects: our listening sessions, our clients before it, it, and our clients after it."""
@@ -97,9 +108,7 @@ class Table:
         targets = spec.connects[self.setting.role]
         ports = {}
         for seat, target in enumerate(targets):
-            if not self.programs[target].per_connection:
-                actor = self.ours.open(target, target, None, now)
-                self.ours.start(actor, now)
+            self._stand(target, now)
             listener = await anyio.create_tcp_listener(local_host=HOST)
             self._listeners.append(listener)
             ports[target] = int(listener.extra(SocketAttribute.local_port))
@@ -113,6 +122,12 @@ class Table:
         for at in range(self.case.seat + 1, self.case.clients):
             self.ours.join(self.setting.client, NAMES[at % len(NAMES)], at, anyio.current_time())
             self._settle()
+
+    def _stand(self, target: str, now: float) -> None:
+        """Have one session of ours for a role that all connect to."""
+        if not self.programs[target].per_connection:
+            actor = self.ours.open(target, target, None, now)
+            self.ours.start(actor, now)
 
     async def _start(self, ports: Mapping[str, int]) -> None:
         if self._stranger is None:
@@ -155,23 +170,19 @@ class Table:
 
     async def _until_seated(self, count: int) -> None:
         """Wait until the stranger has connected and said what it says first, or does not."""
-        until = anyio.current_time() + READY_SECONDS
+        began = anyio.current_time()
         while len(self.links) < count:
             if self._stranger is not None and self._stranger.exit_code is not None:
-                raise StrangerError(f"the program ended ({self._exit()}) before it connected")
-            if anyio.current_time() > until:
+                raise StrangerError(f"the program ended ({self._stranger.how_it_ended}) before it connected")
+            if anyio.current_time() > self._ready_until(began):
                 raise StrangerError(f"the program did not connect within {READY_SECONDS:g} s")
             await self._sleep(0.02)
+        self._has_started()
         until = anyio.current_time() + self.setting.grace
-        while self._is_signing_up() and anyio.current_time() < until and not self._is_done():
+        while anyio.current_time() < until and not self._is_done():
+            if not any(link.actor.is_signing_up(link.there) for link in self.links.values()):
+                return
             await self._sleep(0.01)
-
-    def _is_signing_up(self) -> bool:
-        return any(
-            child is not None and link.there in (child.accepting.pending if child.accepting is not None else ())
-            for link in self.links.values()
-            for child in ([link.actor.session.root] if link.actor.session.root is not None else [])
-        )
 
     async def _play_server(self) -> None:
         """The stranger listens: our clients connect, one after another."""
@@ -180,53 +191,57 @@ class Table:
             port = await free_port()
             await self._start({self.setting.role: port})
             address = (HOST, port)
-        if not self.setting.knowledge(self.case).program.per_connection:
+        per_connection = self.follower.knowledge.program.per_connection
+        if not per_connection:
             self._begin(anyio.current_time())
+        for target in self.setting.spec.connects[self.setting.client]:
+            if target != self.setting.role:
+                self._stand(target, anyio.current_time())
         for at in range(self.case.clients):
-            stream = await self._connected(address, first=at == 0)
+            name = NAMES[at % len(NAMES)]
+            if per_connection and at != self.case.seat % self.case.clients:  # it has a program of ours to talk to
+                self.ours.join(self.setting.client, name, at, anyio.current_time())
+                self._settle()
+                continue
+            stream = await self._connected(address, first=not self.links)
             if stream is None:
                 break
-            now = anyio.current_time()
-            actor = self.ours.open(self.setting.client, NAMES[at % len(NAMES)], at, now)
-            per_connection = self.follower.knowledge.program.per_connection
-            seat = 0 if per_connection else at
-            for there, target in enumerate(actor.session.program.connects):
-                if target == self.setting.role:
-                    link = self._linked(seat, stream, actor, there)
-                else:
-                    own = self.ours.open(target, f"{target} of {actor.name}", at, now)
-                    actor.links[there] = (own, len(own.session.program.connects))
-                    own.links[len(own.session.program.connects)] = (actor, there)
-                    self.ours.start(own, now)
-            if per_connection:
-                self._begin(now)
-            else:
-                self.follower.connected(seat, now)
-            self.ours.start(actor, now)
-            assert self._tasks is not None, "it runs"
-            self._tasks.start_soon(self._carry, link)
-            self._settle()
+            self._has_started()
+            self._come(name, at, 0 if per_connection else at, stream)
             await self._sleep(0.01)
 
+    def _come(self, name: str, at: int, seat: int, stream: SocketStream) -> None:
+        """Let a client of ours come on a connection to the stranger."""
+        now = anyio.current_time()
+        actor = self.ours.open(self.setting.client, name, at, now)
+        for there, target in enumerate(actor.session.program.connects):
+            if target == self.setting.role:
+                link = self._linked(seat, stream, actor, there)
+            else:
+                self.ours.reach(actor, there, target, at, now)
+        if self.follower.knowledge.program.per_connection:
+            self._begin(now)
+        else:
+            self.follower.connected(seat, now)
+        self.ours.start(actor, now)
+        assert self._tasks is not None, "it runs"
+        self._tasks.start_soon(self._carry, link)
+        self._settle()
+
     async def _connected(self, address: tuple[str, int], *, first: bool) -> SocketStream | None:
-        until = anyio.current_time() + (READY_SECONDS if self._stranger is not None and first else 0.0)
+        began = anyio.current_time()
         while True:
             with suppress(OSError):
                 stream = await anyio.connect_tcp(*address)
                 send_at_once(stream.extra(SocketAttribute.raw_socket))
                 return stream
             if self._stranger is not None and self._stranger.exit_code is not None and first:
-                raise StrangerError(f"the program ended ({self._exit()}) before it listened")
-            if anyio.current_time() > until:
+                raise StrangerError(f"the program ended ({self._stranger.how_it_ended}) before it listened")
+            if self._stranger is None or not first or anyio.current_time() > self._ready_until(began):
                 if first:
                     raise StrangerError(f"nobody listens on {address[0]}:{address[1]}")
                 return None
             await self._sleep(0.03)
-
-    def _exit(self) -> str:
-        assert self._stranger is not None, "there is a program"
-        lines = self._stranger.last_lines()
-        return f"exit code {self._stranger.exit_code}" + (f": {lines[-1]}" if lines else "")
 
     # -- the stranger's links ------------------------------------------------------------------------------------------
 
@@ -239,33 +254,15 @@ class Table:
 
     async def _carry(self, link: StrangerLink) -> None:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._write, link)
+            tasks.start_soon(link.write, self.case.cutting)
             try:
                 while True:
                     chunk = await link.stream.receive(READ_BYTES)
                     self._heard(link, chunk)
+                    await self._hear_more(link, chunk)
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 self._ended(link)
             tasks.cancel_scope.cancel()
-
-    async def _write(self, link: StrangerLink) -> None:
-        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
-            while True:
-                if not link.out:
-                    link.filled = anyio.Event()
-                    await link.filled.wait()
-                    if self.case.cutting == "glued":
-                        await anyio.sleep(GLUE_SECONDS)
-                waiting = list(link.out) if self.case.cutting == "glued" else [link.out[0]]
-                del link.out[: len(waiting)]
-                data = b"".join(one for one in waiting if one is not None)
-                for piece in pieces(self.case.cutting, data) if data else ():
-                    await link.stream.send(piece)
-                    await anyio.lowlevel.checkpoint()
-                if None in waiting:
-                    await link.stream.send_eof()
-                elif link.out and self.case.cutting != "glued":
-                    await anyio.sleep(APART_SECONDS)
 
     def _heard(self, link: StrangerLink, chunk: bytes) -> None:
         now = anyio.current_time()
@@ -274,8 +271,18 @@ class Table:
         self.result.said |= {tokens[0][0] for tokens in said}
         self.result.odd = self.result.odd or odd_spelling(self.follower.knowledge.program, chunk)
         self._note(Crossing(now - self._started, "it", ", ".join(names), chunk))
-        self.ours.receive(link.actor, link.there, chunk, now)
-        self._settle()
+
+    async def _hear_more(self, link: StrangerLink, chunk: bytes) -> None:
+        """Hand on what came, with all that comes at once; nothing of ours goes out meanwhile."""
+        try:
+            with anyio.move_on_after(PAUSE_SECONDS * min(self.setting.load.slowdown(), SLOWDOWN_MAX)):
+                while True:
+                    more = await link.stream.receive(READ_BYTES)
+                    self._heard(link, more)
+                    chunk += more
+        finally:
+            self.ours.receive(link.actor, link.there, chunk, anyio.current_time())
+            self._settle()
 
     def _ended(self, link: StrangerLink) -> None:
         now = anyio.current_time()
@@ -392,7 +399,9 @@ class Table:
     # -- judging -------------------------------------------------------------------------------------------------------
 
     def _is_done(self) -> bool:
-        if self._rests or self.result.rule is not None or self.follower.deviation is not None or self.result.why:
+        follower = self.follower
+        deviated = follower.deviation is not None or bool(follower.late)
+        if self._rests or self.result.rule is not None or deviated or self.result.why:
             return True
         return self._present and bool(self.links) and all(link.ended for link in self.links.values())
 
@@ -438,7 +447,3 @@ class Table:
 
     def _give_up(self, why: str) -> None:
         self.result.why = self.result.why or why
-
-    def _sum_up(self) -> None:
-        self.result.seconds = anyio.current_time() - self._started
-        sum_up(self.result, self.follower, self.setting, is_done=self._is_done())

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
 import sys
+from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from xml.etree import ElementTree
 
+import anyio
 import pytest
 
+from machines.conforming.case_results import CaseResult
 from machines.conforming.cases import Case, cases
+from machines.conforming.deeds import pieces
+from machines.conforming.deviations import Deviation
 from machines.conforming.requirements import requirements
-from machines.loader import load
+from machines.loader import load, rules_modules
 from runtime.cli import main
+from runtime.commands.conform import Question, Whom
+from runtime.conforming.campaigning import ABSENT_MAX, CaseCampaign
 from tests.runtime.conforming.strangers.tsuro_client import RIGHT
 
 HERE = Path(__file__).parent / "strangers"
@@ -65,13 +74,14 @@ PLANTED = {
     "half": ("client/main.playing/sends-only", "INIT_PLACE:"),
     "shape-of-the-other": ("client/main.initial/sends-only", "initial:"),
     "double-move": ("client/main.playing/sends-only", "playing:"),
+    "double-second": ("client/main.playing/sends-only", "playing:"),
     "other-square": ("client/rules/INTER_PLACE", "if: tsuro.may_place"),
     "foreign-tile": ("client/rules/INTER_PLACE", "if: tsuro.may_place"),
     "initial-again": ("client/main.intermediate/sends-only", "intermediate:"),
     "rest-lost": ("client/wire/cut", ""),
     "no-buffer": ("client/wire/cut", ""),
 }
-SOME = ("double-join", "small-port", "other-square", "rest-lost")
+SOME = ("double-join", "double-second", "small-port", "other-square", "rest-lost")
 
 
 @pytest.mark.parametrize(
@@ -208,3 +218,72 @@ def test_after_our_deed_a_program_that_may_rest_for_ever_is_not_waited_for(capsy
 
     assert [one["outcome"] for one in told["cases"]] == ["right"]
     assert told["seconds"] < 20
+
+
+def test_a_program_that_never_comes_is_not_started_for_every_case(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = conformed(capsys, "--run", f"sh -c 'echo run >> {tmp_path}/runs; exit 7'")
+
+    assert told["exit"] == 3
+    assert len((tmp_path / "runs").read_text().split()) <= ABSENT_MAX + max(2, os.cpu_count() or 1)
+    assert {"ended (exit code 7) before it connected" in one["why"] for one in told["cases"]} == {True}
+
+
+def test_what_is_left_when_the_budget_is_over_is_open_and_named(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["conform", "tsuro", "client", "--run", stranger("slow"), "--budget", "1"]
+    assert main(words) == 3
+    told = capsys.readouterr().out
+
+    assert re.search(r"left out: \d+ of 35 cases, such as of3,\S+: not \w+: the 1 s of --budget were over", told)
+    assert "client/main.intermediate/sends-only" in told
+    assert main([*words[:-1], "0"]) == 2
+
+
+class FaultyTable:
+    """Plays a case that fails; after the first there is no time left."""
+
+    campaign: ClassVar[CaseCampaign]
+
+    def __init__(self, _: object, case: Case, __: object) -> None:
+        self.case = case
+
+    async def play(self) -> CaseResult:
+        self.campaign._until = -inf
+        found = Deviation("order", 0, "it sent JOIN", ("main.joined",), (), b"", ("JOIN",), 1.0)
+        return CaseResult(self.case, "fault", deviation=found)
+
+
+def test_a_fail_that_there_is_no_time_to_confirm_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = load("tsuro")
+    wanted = [one for one in requirements(spec, "client") if one.id == "client/main.joined/sends-only"]
+    asked = Question(spec, "client", {}, rules_modules(spec, ()))
+    FaultyTable.campaign = CaseCampaign(asked.setting(Whom("true", None, ""), 1.0), wanted)
+    monkeypatch.setattr("runtime.conforming.campaigning.Table", FaultyTable)
+    found = anyio.run(FaultyTable.campaign.run, [Case(3, 0, 7)])
+
+    assert [(one.requirement.id, one.standing) for one in found.verdicts] == [(wanted[0].id, "open")]
+    assert "could not be run again: the 120 s of --budget were over" in found.verdicts[0].why
+
+
+@pytest.mark.parametrize("slowdown", [1.0, 5.0])
+def test_silence_is_a_fault_only_where_the_machine_has_time_for_the_program(
+    slowdown: float, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("runtime.conforming.machine_load.MachineLoad.slowdown", lambda _: slowdown)
+    case = "client/main.initial/within@of3,seat0,seed7"
+    told = conformed(capsys, "--run", stranger("never-answers"), "--set", "think=1s", "--grace", "0.3", "--only", case)
+
+    assert told["exit"] == (1 if slowdown == 1.0 else 3)
+    assert [one["why"] for one in told["cases"]] == (["this machine was too busy to tell"] if slowdown > 1 else [""])
+
+
+@pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 128, 129, 4_000])
+def test_bytes_that_are_cut_are_all_there_and_both_ends_come_one_by_one(size: int) -> None:
+    data = bytes(at % 251 for at in range(size))
+    found = pieces("bytes", data)
+
+    assert b"".join(found) == data
+    assert all(found)
+    assert all(len(one) == 1 for one in (*found[:20], *found[-20:]))
+    assert pieces("", data) == [data]
