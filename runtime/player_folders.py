@@ -83,6 +83,7 @@ class PlayerFolders:
         self._texts: dict[_Seat, dict[str, list[str]]] = {}  # what waits to be written, by seat and file
         self._room: dict[tuple[str, str], int] = {}
         self._names: dict[_Seat, str] = {}  # the folder of each, once it is known
+        self._folders: dict[str, str] = {}  # that of each who is called by a name
         self._gone: set[_Seat] = set()
         self._held: dict[_Seat, int] = {}  # characters that wait
         self._players: dict[int, str] = {}  # of sessions that are one player's, its name
@@ -181,10 +182,11 @@ class PlayerFolders:
             if not known and not last:
                 return ""
             number = f"peer{peer}" if not session else f"session{session}-peer{peer}"
-            known = file_name(known) if known else number
+            called, known = known or number, file_name(known) if known else number
             if known in self._names.values():
                 known = f"{known}-{number}"
             self._names[session, peer] = known
+            self._folders.setdefault(called, known)
         return known
 
     # -- at the end --------------------------------------------------------------------------------------------------
@@ -197,10 +199,20 @@ class PlayerFolders:
         """Add what is known once the game is over: why each lost, and what programs wrote to standard error."""
         self.close()
         for player in result.players:
-            name = file_name(player.name)
+            name = self._folders.get(player.name) or self._new_folder(player.name)
             self._append(name, ERRORS, player.errors)
             own: list[Loss] = [loss for loss in result.losses if loss.name == player.name]
             self._append(name, REASONS, "".join(f"{violation_text(loss.violation, loss.name)}\n" for loss in own))
+
+    def _new_folder(self, called: str) -> str:
+        """Return the folder of somebody who was never heard of."""
+        name, number = file_name(called), 1
+        taken = {*self._folders.values(), *self._names.values()}
+        while name in taken:
+            number += 1
+            name = f"{file_name(called)}-{number}"
+        self._folders[called] = name
+        return name
 
     def _append(self, player: str, name: str, text: str) -> None:
         if not text or self._broken:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from runtime.tournament.store import Store
 
 Action = Literal["check", "run", "show", "again", "drop", "export"]
-FormatName = Literal["csv", "json", "html", "text"]
+FormatName = Literal["csv", "json", "html", "text", "folders"]
 CLEARED: Final = "\x1b[H\x1b[2J"  # a terminal's screen
 NEEDS_WHY: Final = ("again", "drop")
 
@@ -43,7 +43,11 @@ def tournament(
     accept: Annotated[str | None, Parameter(help="Go on though the event's file has changed; says why.")] = None,
     output: Annotated[Path, Parameter(name=["--output", "-o"], help="Of export: the folder.")] = Path("export"),
     format: Annotated[  # noqa: A002
-        list[FormatName], Parameter(help="Of export: csv, json, html or text; all if left out. May be given again.")
+        list[FormatName],
+        Parameter(
+            help="Of export: csv, json, html, text, all four if left out; folders: each player's, to be handed out. "
+            "May be given again."
+        ),
     ] = [],  # noqa: B006 (cyclopts makes a new list)
     lobby: Annotated[
         str | None, Parameter(help="Of run: HOST:PORT where players who have a token come to; port 0 takes a free one.")

@@ -25,6 +25,7 @@ from runtime.players.seeds import derived_seed
 from runtime.tournament import match_process
 from runtime.tournament.event import REMOTE, Event
 from runtime.tournament.lobby import Lobby
+from runtime.tournament.lost_processes import ALONE, ENDED_WELL, LOST, STAND_IN, places_without
 from runtime.tournament.match_process import MARK, MatchReport, MatchTask, seats_of_match
 from runtime.tournament.progress import EventProgress, progress_of
 from runtime.tournament.store import Match, Store
@@ -60,6 +61,7 @@ class _Running:
     process: BaseProcess
     connection: Connection
     began: float
+    alone: str = ""  # whose program is tried alone
 
 
 class Conductor:
@@ -116,6 +118,13 @@ class Conductor:
     # -- planning ----------------------------------------------------------------------------------------------------
 
     def _plan(self) -> None:
+        for match in self.progress.matches:
+            culprits = self.progress.culprits(match) if match.number not in self.progress.results else ()
+            if culprits:
+                places = places_without(match, culprits)
+                self.store.settle(match.number, f"its process was ended by {', '.join(culprits)}", places)
+                self.progress.results[match.number] = places
+                self.tell(f"{match.id}  {placed_text(places)}")
         while True:
             for match, places, why in list(self.progress.walkovers()):
                 self.store.settle(match.number, why, places)
@@ -141,6 +150,8 @@ class Conductor:
 
     def _absent(self, match: Match) -> dict[str, str] | None:
         """Return who of a match did not come, and why that is a fault; None as long as somebody is waited for."""
+        if self.progress.suspect(match):
+            return {}  # nobody else's program is wanted
         missing = [name for name in match.seats if name in self._remote and not self._is_here(name)]
         since, most = self._waits.setdefault(match.id, time.monotonic()), self.event.come_seconds
         if missing and time.monotonic() - since < most:
@@ -156,15 +167,19 @@ class Conductor:
         self.store.start(match.number, attempt, run)
         self.progress.attempts[match.number] = attempt
         ours, theirs = self._context.Pipe()
-        come = [name for name in match.seats if name in self._remote and name not in absent]
+        alone = self.progress.suspect(match)
+        come = [name for name in match.seats if name in self._remote and name not in absent and not alone]
         elsewhere = {name: self._lobby.take(name) for name in come} if self._lobby is not None else {}
         task = replace(self.task(match, run), absent=absent, elsewhere=elsewhere)
+        if alone:
+            kinds = dict.fromkeys(match.seats, (STAND_IN, Path())) | {alone: self._kinds[alone]}
+            task = replace(task, seats=seats_of_match(match.seats, kinds, task.seed))
         process = self._context.Process(target=match_process.run, args=(task, theirs), daemon=False)
         process.start()
         theirs.close()
         for given in elsewhere.values():
             given.close()
-        self._running[match.id] = _Running(match, attempt, run, process, ours, time.monotonic())
+        self._running[match.id] = _Running(match, attempt, run, process, ours, time.monotonic(), alone)
 
     def task(self, match: Match, run: str) -> MatchTask:
         """Return what the process of a match is told."""
@@ -180,6 +195,7 @@ class Conductor:
             seed=seed,
             seconds=self.event.match_seconds,
             programs=self.event.programs,
+            folder_bytes=self.event.folder_bytes,
             folder=self.arena.files / match.id / run,
             accord=self.arena.accord,
             mark=f"{self._mark}/{run}",
@@ -213,7 +229,7 @@ class Conductor:
             return report
         except (EOFError, OSError):
             one.process.join(END_SECONDS)
-            return MatchReport(broken=f"its process ended with {one.process.exitcode}")
+            return MatchReport(broken=f"{LOST}{one.process.exitcode}")
 
     def _ended(self, one: _Running, report: MatchReport) -> None:
         del self._running[one.match.id]
@@ -221,15 +237,25 @@ class Conductor:
             one.process.join(END_SECONDS)  # it ends of itself
         self._end(one)
         number, seconds = one.match.number, time.monotonic() - one.began
+        if one.alone:
+            report = MatchReport(broken=ALONE.format(one.alone) + (report.broken or ENDED_WELL))
         if report.broken or {placed.player for placed in report.places} != set(one.match.seats):
             why = report.broken or "its report names other players"
             self.store.end(number, one.attempt, "broken", seconds, why)
-            tried = self.progress.broken[number] = self.progress.broken.get(number, 0) + 1
-            left = "given up" if tried >= self.event.tries else f"played again ({tried} of {self.event.tries})"
-            self.tell(f"{one.match.id}  broken: {why}; {left}")
+            self.progress.note_broken(number, why)
+            self.tell(f"{one.match.id}  broken: {why}; {self._what_then(one.match)}")
         elif self.store.played(number, one.attempt, one.run, seconds, report.value, report.places):
             self.progress.results[number] = report.places
             self.tell(f"{one.match.id}  {placed_text(report.places)}")
+
+    def _what_then(self, match: Match) -> str:
+        """Say what comes after a broken attempt."""
+        tried = self.progress.broken.get(match.number, 0)
+        if tried < self.event.tries:
+            return f"played again ({tried} of {self.event.tries})"
+        if self.progress.culprits(match):
+            return "that is a player's fault"
+        return f"tried {ALONE.format(name)[:-2]}" if (name := self.progress.suspect(match)) else "given up"
 
     # -- the end of processes ----------------------------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ EVENT_KEYS: Final = (
 )
 FORMATS: Final = ("round-robin", "gauntlet", "knockout", "swiss", "groups")
 PLAYER_KEYS: Final = ("command", "folder", "kind", "token")
-LIMIT_KEYS: Final = ("match", "tries", "come", "start", "memory", "processes", "output")
+LIMIT_KEYS: Final = ("match", "tries", "come", "start", "memory", "processes", "output", "folder")
 EVENT_BYTES_MAX: Final = 1 << 20
 PLAYERS_MAX: Final = 1000
 ROUNDS_MAX: Final = 1000
@@ -44,6 +44,7 @@ START_SECONDS: Final = 10.0  # of a program, until its first question is asked
 MEMORY_MIB: Final = 1024  # of a program and all that it starts
 PROCESSES: Final = 64
 OUTPUT_MIB: Final = 16  # of a program in a match
+FOLDER_MIB: Final = 1  # of each file in a player's folder of a match
 SIZE_MIB_MAX: Final = 1 << 20
 REMOTE: Final = "remote"  # the kind of who comes by token
 TOKEN_CHARACTERS: Final = range(16, 201)
@@ -95,6 +96,7 @@ class Event:
     match_seconds: float
     come_seconds: float
     programs: ProgramLimits
+    folder_bytes: int
     tries: int
     out_after: int | None
     points: tuple[float, ...] | None
@@ -203,6 +205,7 @@ class _EventReader:
             match_seconds=self.duration(limits.get("match"), "match", MATCH_SECONDS, "5 min"),
             come_seconds=self.duration(limits.get("come"), "come", COME_SECONDS, "60 s"),
             programs=self.programs(limits),
+            folder_bytes=self.mebibytes(limits.get("folder"), "folder", FOLDER_MIB) << 20,
             tries=self.number(limits.get("tries"), "tries", 1, 100) or TRIES,
             out_after=self.number(node.get("out_after"), "out_after", 1, 1_000_000),
             points=self.points(node.get("points")),

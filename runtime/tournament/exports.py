@@ -11,6 +11,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
+from runtime.player_folders import file_name
+from runtime.tournament.match_process import PLAYERS_FOLDER
 from runtime.tournament.progress import EventProgress
 from runtime.tournament.store import Decision, Match, Placed
 from runtime.tournament.table import crosstable_rows, fault_lines, placed_text, standings_rows
@@ -42,6 +44,7 @@ def write_exports(
     for name in formats:
         for file, text in FORMATS[name](progress, values, files):
             path = folder / file
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
             written.append(path)
     return written
@@ -70,12 +73,25 @@ def _tame(cell: Any) -> Any:
 
 
 def _match_rows(progress: EventProgress, values: Values) -> Iterator[tuple[Any, ...]]:
-    yield ("match", "round", "seat", "player", "place", "points", "at fault", "fault", "run")
+    yield ("match", "round", "seat", "player", "place", "points", "at fault", "fault", "run", "folder")
     for match in progress.matches:
         for seat, one in enumerate(progress.results.get(match.number, ()), 1):
             run = values.get(match.number, ("", None))[0]
             points = "" if one.points is None else one.points
-            yield (match.id, match.round, seat, one.player, one.place, points, int(one.at_fault), one.fault, run)
+            told = (one.player, one.place, points, int(one.at_fault), one.fault)
+            yield (match.id, match.round, seat, *told, run, _folder(match, run, one.player))
+
+
+def _folder(match: Match, run: str, player: str) -> str:
+    """Return where a player's folder of a match is, seen from that of all matches; empty if it was not played.
+
+    Where two at a match would have the same, it is the folder of both.
+    """
+    if not run:
+        return ""
+    alike = sum(file_name(one) == file_name(player) for one in match.seats) > 1
+    above = f"{match.id}/{run}/{PLAYERS_FOLDER}"
+    return above if alike else f"{above}/{file_name(player)}"
 
 
 def facts(progress: EventProgress, values: Values, *, rated: bool = True) -> dict[str, Any]:
@@ -108,7 +124,7 @@ def facts(progress: EventProgress, values: Values, *, rated: bool = True) -> dic
 
 def _match_facts(progress: EventProgress, match: Match, values: Values) -> dict[str, Any]:
     run, value = values.get(match.number, ("", None))
-    places = [_place_facts(one) for one in progress.results.get(match.number, ())]
+    places = [_place_facts(one, _folder(match, run, one.player)) for one in progress.results.get(match.number, ())]
     return {
         "match": match.id,
         "round": match.round,
@@ -119,13 +135,14 @@ def _match_facts(progress: EventProgress, match: Match, values: Values) -> dict[
     }
 
 
-def _place_facts(one: Placed) -> dict[str, Any]:
+def _place_facts(one: Placed, folder: str) -> dict[str, Any]:
     return {
         "player": one.player,
         "place": one.place,
         "points": one.points,
         "fault": one.fault if one.at_fault else None,
         "stderr": one.words.splitlines(),
+        "folder": folder or None,
     }
 
 
@@ -182,11 +199,12 @@ def _page(progress: EventProgress, values: Values, files: Path) -> Iterator[str]
     if faults:
         yield "<h2>Faults</h2>"
         yield f"<pre>{escape(chr(10).join(faults))}</pre>"
-    yield "<h2>Matches</h2><table><tr><th>match</th><th>result</th><th>journal</th></tr>"
+    yield "<h2>Matches</h2><table><tr><th>match</th><th>result</th><th>journal</th><th>players</th></tr>"
     for match in progress.matches:
         places = progress.results.get(match.number)
         told = placed_text(places) if places is not None else "given up" if progress.is_void(match) else "to be played"
-        yield f"<tr><td>{match.id}</td><td>{escape(told)}</td><td>{_journal(match, values, files)}</td></tr>"
+        links = f"<td>{_journal(match, values, files)}</td><td>{_folders(match, values, files)}</td>"
+        yield f"<tr><td>{match.id}</td><td>{escape(told)}</td>{links}</tr>"
     yield "</table>"
     if progress.decisions:
         yield "<h2>Decisions</h2>"
@@ -205,6 +223,13 @@ def _journal(match: Match, values: Values, files: Path) -> str:
     return f'<a href="{escape(path.as_uri(), quote=True)}" title="{shown}">{escape(run)}</a>'
 
 
+def _folders(match: Match, values: Values, files: Path) -> str:
+    """Return a link to the folder of each player of a match."""
+    run = values.get(match.number, ("", None))[0]
+    uris = [(name, (files / _folder(match, run, name)).as_uri()) for name in match.seats] if run else []
+    return " ".join(f'<a href="{escape(uri, quote=True)}">{escape(name)}</a>' for name, uri in uris)
+
+
 def _html_table(rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
     yield "<table>"
     for place, row in enumerate(rows):
@@ -214,9 +239,27 @@ def _html_table(rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
     yield "</table>"
 
 
+def _handed_out(progress: EventProgress, values: Values, files: Path) -> Texts:
+    """Yield the players' folders, each player's together: ``players/ann/r1-1/conversation.txt``."""
+    names: dict[str, str] = {}
+    for player in progress.event.players:
+        name, number = file_name(player.name), 1
+        while name in names.values():
+            number += 1
+            name = f"{file_name(player.name)}-{number}"
+        names[player.name] = name
+    for match in progress.matches:
+        run = values.get(match.number, ("", None))[0]
+        for seat in match.seats if run else ():
+            for path in sorted((files / _folder(match, run, seat)).glob("*.txt")):
+                text = path.read_text("utf-8", errors="replace")
+                yield f"{PLAYERS_FOLDER}/{names[seat]}/{match.id}/{path.name}", text
+
+
 FORMATS: Final[Mapping[str, Callable[[EventProgress, Values, Path], Texts]]] = {
     "csv": _csv,
     "json": _json,
     "html": _html,
     "text": _text,
+    "folders": _handed_out,
 }

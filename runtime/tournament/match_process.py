@@ -26,6 +26,7 @@ from machines.model import Spec
 from machines.values import plain
 from runtime.journal import FORMAT, Head, open_journal
 from runtime.losses import Loss, violation_text
+from runtime.player_folders import PlayerFolders
 from runtime.players.base import Player, UnknownPlayerError
 from runtime.players.descendants import WARDEN
 from runtime.players.faulty import SilentPlayer
@@ -34,7 +35,8 @@ from runtime.players.registry import open_player
 from runtime.players.seeds import derived_seed
 from runtime.sessions.elsewhere import play_elsewhere
 from runtime.sessions.game_result import GameResult, Participant
-from runtime.sessions.match import play
+from runtime.sessions.match import play, seat_names
+from runtime.sessions.session_journal import JournalWriter
 from runtime.sessions.topology import connections
 from runtime.stopping import force_end
 from runtime.tournament.event import REMOTE
@@ -43,6 +45,7 @@ from runtime.tournament.store import Placed
 MARK: Final = "ACCORD_EVENT"  # the variable by which left-over programs of an event are known
 LOG_FILE: Final = "log.txt"
 JOURNAL_FILE: Final = "journal.jsonl"
+PLAYERS_FOLDER: Final = "players"  # in that of a match: a folder for each who sat at it
 WORDS_LINES: Final = 5  # of a program's standard error, kept with its fault
 
 
@@ -50,8 +53,9 @@ WORDS_LINES: Final = 5  # of a program's standard error, kept with its fault
 class MatchTask:
     """What a process is to play. ``seats`` are in the order in which they sit down; ``folder`` takes the journal.
 
-    ``seconds`` is how long it may take, ``programs`` what each program in it may take. Both by name, ``elsewhere`` has
-    the connections of those who came through the lobby, ``absent`` who did not come, and why.
+    ``seconds`` is how long it may take, ``programs`` what each program in it may take, ``folder_bytes`` how large each
+    file in a player's folder may be. Both by name, ``elsewhere`` has the connections of those who came through the
+    lobby, ``absent`` who did not come, and why.
     """
 
     spec: str
@@ -64,6 +68,7 @@ class MatchTask:
     seed: int
     seconds: float
     programs: ProgramLimits
+    folder_bytes: int
     folder: Path
     accord: str
     mark: str
@@ -147,10 +152,16 @@ def report_of(task: MatchTask) -> MatchReport:
         seats = _with_places_kept(task.seats, absent)
         for attempt in range(2):
             try:
-                with anyio.move_on_after(task.seconds), closing(_new_journal(task.folder, head)) as journal:
+                with (
+                    anyio.move_on_after(task.seconds),
+                    closing(_new_journal(task.folder, head)) as journal,
+                    closing(_players_folders(spec, task, journal)) as folders,
+                ):
                     roles: dict[str, Any] = {"server": task.server, "client": task.client, "seed": task.seed}
                     roles |= {"make_player": make_player, "elsewhere": elsewhere}
-                    return await play(spec, rules, seats, journal=journal, **roles)
+                    result = await play(spec, rules, seats, journal=folders, **roles)
+                    folders.finish(result)
+                    return result
                 return None
             except UnknownPlayerError:
                 absent.update([found async for found in _cannot_start(spec, seats)])
@@ -168,6 +179,13 @@ def report_of(task: MatchTask) -> MatchReport:
     if result is None:
         return MatchReport(broken=f"it took longer than a match may: {task.seconds:g} s")
     return judged(spec, task, result, absent)
+
+
+def _players_folders(spec: Spec, task: MatchTask, journal: JournalWriter) -> PlayerFolders:
+    """Return what writes a folder for each who sits at a match, and keeps its journal."""
+    names = seat_names(spec, task.server, task.client, [seat.name for seat in task.seats])
+    where = task.folder / PLAYERS_FOLDER
+    return PlayerFolders(where, spec, name_of=names, inner=journal, bytes_max=task.folder_bytes)
 
 
 def _with_places_kept(seats: Sequence[Participant], absent: Mapping[str, str]) -> tuple[Participant, ...]:

@@ -19,6 +19,7 @@ from rules.schedules.standings import Played, Row, points, table
 from rules.schedules.swiss import swiss_round
 from runtime.players.seeds import derived_seed
 from runtime.tournament.event import Event
+from runtime.tournament.lost_processes import LostProcesses
 from runtime.tournament.store import Attempt, Decision, Match, Placed, Store
 
 WAITING = ("swiss", "knockout")  # forms whose next round depends on the results of the one before
@@ -34,6 +35,7 @@ class EventProgress:
     decisions: Sequence[Decision] = ()
     broken: dict[int, int] = field(default_factory=dict)
     attempts: dict[int, int] = field(default_factory=dict)
+    lost: dict[int, LostProcesses] = field(default_factory=dict)
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -43,8 +45,29 @@ class EventProgress:
     # -- what was ----------------------------------------------------------------------------------------------------
 
     def is_void(self, match: Match) -> bool:
-        """Whether a match was given up: the arena failed as often as it may."""
-        return match.number not in self.results and self.broken.get(match.number, 0) >= self.event.tries
+        """Whether a match was given up: the arena failed as often as it may, and no program is to be tried alone."""
+        if match.number in self.results or self.broken.get(match.number, 0) < self.event.tries:
+            return False
+        return not self.suspect(match)
+
+    def suspect(self, match: Match) -> str:
+        """Return whose program is to be tried alone, as the match's process was lost each time; empty if nobody's."""
+        known = self.lost.get(match.number)
+        return known.suspect(self._programs(match), self.event.tries) if known is not None else ""
+
+    def culprits(self, match: Match) -> tuple[str, ...]:
+        """Return those whose program ended the process of a match each time."""
+        known = self.lost.get(match.number)
+        return known.culprits(self._programs(match), self.event.tries) if known is not None else ()
+
+    def _programs(self, match: Match) -> list[str]:
+        return [name for name in match.seats if self.event.players[self.numbers[name]].kind.startswith("exec:")]
+
+    def note_broken(self, match: int, why: str) -> None:
+        """Count an attempt that was broken."""
+        seats = next((one.seats for one in self.matches if one.number == match), ())
+        if self.lost.setdefault(match, LostProcesses()).note(why, seats):
+            self.broken[match] = self.broken.get(match, 0) + 1
 
     def is_settled(self, match: Match) -> bool:
         """Whether nothing more is to be played of a match."""
@@ -223,4 +246,4 @@ def note_attempt(progress: EventProgress, attempt: Attempt) -> None:
     """Count an attempt."""
     progress.attempts[attempt.match] = max(progress.attempts.get(attempt.match, 0), attempt.number)
     if attempt.state == "broken":
-        progress.broken[attempt.match] = progress.broken.get(attempt.match, 0) + 1
+        progress.note_broken(attempt.match, attempt.why)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -129,3 +130,71 @@ def test_show_live_shows_each_change_until_the_event_is_over(tmp_path: Path) -> 
         accord("show", str(path), "--no-ratings")[1] + "\n",
     )
     assert accord("run", str(path), "--live")[0] == 2
+
+
+KILLER = """
+import json, os, signal, sys
+for line in sys.stdin:
+    if "ask" in json.loads(line):
+        os.kill(os.getppid(), signal.SIGKILL)
+"""
+HONEST = """
+import json, sys
+for line in sys.stdin:
+    said = json.loads(line)
+    if "ask" in said:
+        print("a word to my author", file=sys.stderr, flush=True)
+        print(json.dumps("take 1"), flush=True)
+"""
+PROGRAMS = """
+spec: sticks
+settings: {sticks: 9}
+seed: 7
+limits: {folder: 1 MiB}
+players:
+  ann: {command: PYTHON honest.py}
+  bob: {command: PYTHON killer.py}
+  cyd: {command: PYTHON honest.py}
+"""
+
+
+def programs(folder: Path) -> Path:
+    (folder / "killer.py").write_text(KILLER)
+    (folder / "honest.py").write_text(HONEST)
+    path = folder / "cup.yaml"
+    path.write_text(PROGRAMS.replace("PYTHON", sys.executable))
+    return path
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a program's parent is looked for")
+def test_who_kills_the_process_of_its_match_is_last_in_it_and_nobody_else_is_harmed(tmp_path: Path) -> None:
+    path = programs(tmp_path)
+    facts = played(path)
+
+    assert (facts["played"], facts["void"]) == (3, [])
+    places = {match["match"]: {one["player"]: one for one in match["places"]} for match in facts["matches"]}
+    for seats in places.values():
+        faults = {name for name, one in seats.items() if one["fault"]}
+        assert faults == {"bob"} & set(seats)
+        if "bob" in seats:
+            assert "the process of its match was lost 3 times with its program alone" in seats["bob"]["fault"]
+            assert [one["place"] for name, one in seats.items() if name != "bob"] == [1]
+    assert winners(played(path)) == winners(facts)  # nothing is played again
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a program's parent is looked for")
+def test_each_player_has_a_folder_of_each_match_with_what_was_said_and_they_are_handed_out(tmp_path: Path) -> None:
+    path = programs(tmp_path)
+    facts = played(path)
+    match = next(one for one in facts["matches"] if set(one["seats"]) == {"ann", "cyd"})
+    folders = {one["player"]: tmp_path / "cup-matches" / one["folder"] for one in match["places"]}
+
+    for name, folder in folders.items():
+        said = (folder / "conversation.txt").read_text()
+        assert re.search(r"^ +\d+\.\d{3} s  it said +take 1$", said, re.MULTILINE)
+        assert "it was sent" in said
+        assert "a word to my author" in (folder / "stderr.txt").read_text(), name
+    assert {one["folder"] for other in facts["matches"] if "bob" in other["seats"] for one in other["places"]} == {None}
+    assert accord("export", str(path), "-o", str(tmp_path / "out"), "--format", "folders")[0] == 0
+    handed = tmp_path / "out" / "players" / "ann" / match["match"] / "conversation.txt"
+    assert handed.read_text() == (folders["ann"] / "conversation.txt").read_text()
