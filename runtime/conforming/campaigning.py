@@ -14,7 +14,7 @@ from machines.conforming.cases import Case
 from machines.conforming.judging import Judgement, failures, is_alike, judged
 from machines.conforming.requirements import Requirement
 from runtime.conforming.case_setting import CaseSetting
-from runtime.conforming.table import Table
+from runtime.conforming.table import SLOWDOWN_MAX, Table
 
 AT_ONCE: Final = 16
 AGAIN: Final = 2  # how often a fail is run again
@@ -69,17 +69,21 @@ class CaseCampaign:
         async with anyio.create_task_group() as tasks:
             for case in cases:
                 tasks.start_soon(one, case)
-        slower = replace(self.setting, grace=self.setting.grace * SLOWER)
         for case in cases:
             tries = TRIES
             while results[case].outcome == "again" and tries:
                 tries -= 1
-                results[case] = await self._play(slower, case)
+                results[case] = await self._play(self._slower(), case)
             if results[case].outcome == "again":
                 results[case] = replace(results[case], outcome="open", why=TOO_BUSY)
-        return await self._confirmed([results[case] for case in cases], slower)
+        return await self._confirmed([results[case] for case in cases])
 
-    async def _confirmed(self, listed: Sequence[CaseResult], slower: CaseSetting) -> Judgement:
+    def _slower(self) -> CaseSetting:
+        """Return the setting for a case that is played alone, with a grace that allows for a busy machine."""
+        grace = self.setting.grace * SLOWER * min(self.setting.load.slowdown(), SLOWDOWN_MAX)
+        return replace(self.setting, grace=grace, is_patient=True)
+
+    async def _confirmed(self, listed: Sequence[CaseResult]) -> Judgement:
         """Judge; each fail is run again before."""
         spec, role = self.setting.spec, self.setting.role
         confirmed: dict[str, tuple[int, int]] = {}
@@ -87,7 +91,7 @@ class CaseCampaign:
         came_back: dict[str, CaseResult] = {}
         for name, failed in failures(spec, role, listed).items():
             for one in failed[:CANDIDATES]:
-                alike, over = await self._again(one, slower)
+                alike, over = await self._again(one)
                 confirmed[name] = 1 + alike, 1 + AGAIN
                 if alike == AGAIN:
                     came_back[name] = one
@@ -99,9 +103,9 @@ class CaseCampaign:
         found.verdicts = [replace(one, confirmed=confirmed.get(one.requirement.id, (1, 1))) for one in found.verdicts]
         return found
 
-    async def _again(self, failed: CaseResult, slower: CaseSetting) -> tuple[int, bool]:
+    async def _again(self, failed: CaseResult) -> tuple[int, bool]:
         """Run a failed case again; return in how many runs it failed alike, and whether there was no time for one."""
-        again = [await self._play(slower, failed.case) for _ in range(AGAIN)]
+        again = [await self._play(self._slower(), failed.case) for _ in range(AGAIN)]
         return sum(is_alike(failed, one) for one in again), any(one.out_of_time for one in again)
 
     async def _play(self, setting: CaseSetting, case: Case, *, kept: float = 0.0) -> CaseResult:

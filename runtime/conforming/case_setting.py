@@ -26,7 +26,8 @@ class CaseSetting:
 
     ``programs`` are our roles, as a case needs them; ``knowledge`` is the stranger's. ``noted`` gives what sees the
     inputs of our sessions in a case, for a journal. ``is_bot`` if the stranger is a bot behind a client of
-    ours: where that gives up, the bot has not answered. ``load`` measures from the first case on.
+    ours: where that gives up, the bot has not answered. ``load`` measures from the first case on; ``is_patient`` if
+    ``grace`` allows for a busy machine.
     """
 
     spec: Spec
@@ -41,6 +42,7 @@ class CaseSetting:
     case_seconds: float = 60.0
     is_bot: bool = False
     noted: Callable[[Case], Callable[..., None]] | None = None
+    is_patient: bool = False
     load: MachineLoad = field(default_factory=MachineLoad)
 
 

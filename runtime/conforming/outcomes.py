@@ -12,7 +12,6 @@ from machines.conforming.following import RANG, Follower
 from machines.conforming.spec_lines import state_of
 from runtime.conforming.case_setting import CaseSetting
 
-BY_CLOCKS: Final = ("silence", "time")  # kinds of deviations that only clocks tell
 UNANSWERED: Final = "it has not answered within the limit (is each line flushed?)"
 
 
@@ -21,7 +20,7 @@ def sum_up(
 ) -> None:
     """Write the outcome into ``result``, from what the follower knows.
 
-    ``is_done`` if the case came to its end, ``is_slow`` if this machine was too busy to judge by clocks.
+    ``is_done`` if the case came to its end, ``is_slow`` if this machine was too busy to judge silence.
     """
     result.labels = set(follower.covered)
     result.deviation = _deviation(follower) or _unanswered(result, follower, setting)
@@ -32,7 +31,7 @@ def sum_up(
         result.outcome = "fault"
     elif result.deviation is not None:
         slow = is_slow or result.outcome == "again"
-        result.outcome = "again" if slow and result.deviation.kind in BY_CLOCKS else "fault"
+        result.outcome = "again" if slow and result.deviation.kind == "silence" else "fault"
     elif follower.lost_track and not follower.deaf:
         result.outcome, result.why = "open", follower.lost_track
     elif result.case.deed and not result.deed_done:

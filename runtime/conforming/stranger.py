@@ -43,13 +43,14 @@ class Stranger:
         if not words:
             raise StrangerError("--run is empty: it is the command that starts the program")
         try:
-            self._process = await anyio.open_process(
-                words,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+            with anyio.CancelScope(shield=True):  # or nobody would know of a process that is starting
+                self._process = await anyio.open_process(
+                    words,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             said = getattr(error, "strerror", None) or str(error)
             raise StrangerError(f"{words[0]} cannot be started: {said.lower()}") from error

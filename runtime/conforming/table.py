@@ -95,7 +95,7 @@ class Table:
                 for one in (*self._listeners, *(link.stream for link in self.links.values())):
                     await one.aclose()
         self.result.seconds = anyio.current_time() - self._started
-        is_slow = self._load.slowdown() > BUSY
+        is_slow = not self.setting.is_patient and self._load.slowdown() > BUSY
         sum_up(self.result, self.follower, self.setting, is_done=self._is_done(), is_slow=is_slow)
         return self.result
 
