@@ -133,17 +133,7 @@ def report_of(task: MatchTask) -> MatchReport:
     _log_to(task.folder / LOG_FILE)
     spec = load(task.spec, task.settings, task.rules)
     rules = rules_modules(spec, task.rules)
-    head = Head(
-        journal=FORMAT,
-        accord=task.accord,
-        protocol=spec.protocol,
-        spec=task.spec,
-        sha256=task.spec_hash,
-        role=task.server,
-        seed=task.seed,
-        settings=dict(task.settings),
-        rules=list(task.rules),
-    )
+    head = _head(task, spec)
     absent = dict(task.absent)
     make_player = partial(_open_seat, limits=task.programs)
     elsewhere = {name: partial(play_elsewhere, connection) for name, connection in task.elsewhere.items()}
@@ -179,6 +169,21 @@ def report_of(task: MatchTask) -> MatchReport:
     if result is None:
         return MatchReport(broken=f"it took longer than a match may: {task.seconds:g} s")
     return judged(spec, task, result, absent)
+
+
+def _head(task: MatchTask, spec: Spec) -> Head:
+    """Return the head of a match's journal."""
+    return Head(
+        journal=FORMAT,
+        accord=task.accord,
+        protocol=spec.protocol,
+        spec=task.spec,
+        sha256=task.spec_hash,
+        role=task.server,
+        seed=task.seed,
+        settings=dict(task.settings),
+        rules=list(task.rules),
+    )
 
 
 def _players_folders(spec: Spec, task: MatchTask, journal: JournalWriter) -> PlayerFolders:
