@@ -80,7 +80,7 @@ class CaseCampaign:
 
     def _slower(self) -> CaseSetting:
         """Return the setting for a case that is played alone, with a grace that allows for a busy machine."""
-        grace = self.setting.grace * SLOWER * min(self.setting.load.slowdown(), SLOWDOWN_MAX)
+        grace = self.setting.grace * max(SLOWER, min(self.setting.load.slowdown(), SLOWDOWN_MAX))
         return replace(self.setting, grace=grace, is_patient=True)
 
     async def _confirmed(self, listed: Sequence[CaseResult]) -> Judgement:

@@ -274,11 +274,11 @@ class BusyTable:
         self.setting, self.case = setting, case
 
     async def play(self) -> CaseResult:
-        return CaseResult(self.case, "right" if self.setting.grace >= 12 and self.setting.is_patient else "again")
+        return CaseResult(self.case, "right" if self.setting.grace >= 6 and self.setting.is_patient else "again")
 
 
 def test_on_a_busy_machine_silence_is_waited_for_longer_before_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.conforming.machine_load.MachineLoad.slowdown", lambda _: 3.0)
+    monkeypatch.setattr("runtime.conforming.machine_load.MachineLoad.slowdown", lambda _: 6.0)
     monkeypatch.setattr("runtime.conforming.campaigning.Table", BusyTable)
     asked = Question(spec := load("tsuro"), "client", {}, rules_modules(spec, ()))
     campaign = CaseCampaign(asked.setting(Whom("true", None, ""), 1.0), [])
