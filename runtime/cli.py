@@ -40,6 +40,7 @@ _COMMANDS = {
     "serve": ("runtime.commands.serve:serve", "Run a role that listens, until its protocol ends."),
     "join": ("runtime.commands.join:join", "Run a role that connects, with a player who decides."),
     "conform": ("runtime.commands.conform:conform", "Say whether a program that others wrote keeps to its role."),
+    "mock": ("runtime.commands.mock:mock", "Answer for a role without its rules, to try the other side against."),
     "proxy": ("runtime.commands.proxy:proxy", "Stand between two programs, and say who deviates from the spec first."),
     "check": ("runtime.commands.check:check", "Report all problems of specs; exit 2 if there are any."),
     "explain": ("runtime.commands.explain:explain", "Say what the code of a problem means, with examples."),
@@ -58,7 +59,7 @@ _COMMANDS = {
 
 # Those that run the code of players and rules, which may print.
 _RUNS_OTHERS = frozenset(
-    {"play", "simulate", "serve", "join", "check", "show", "replay", "rules", "diff", "try", "studio", "proxy"}
+    {"play", "simulate", "serve", "join", "check", "show", "replay", "rules", "diff", "try", "studio", "proxy", "mock"}
     | {"tournament"}
 )
 # Those whose results people read, unless they ask for --json.

@@ -90,7 +90,7 @@ def serve(
             _check_again(service.program, service.kind, journal, at_once)
             GroupService(service, journal.plan(head), at_once).serve()
         with journal.opened(head) as book:
-            once = _OneService(service, book)
+            once = OneService(service, book)
             ended = once.serve()
     once.tell_end(ended)
     return journal.end(FAILED if ended.failed is not None else OK)
@@ -118,8 +118,8 @@ def _prepared(
 
 
 @dataclass
-class _OneService:
-    """A role that is served once: it has one session, or one for each connection."""
+class OneService:
+    """A role that is served once: it has one session, or one for each connection. The book is its journal."""
 
     service: Service
     book: Journal | None
