@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 
 Action = Literal["check", "run", "show", "again", "drop", "export"]
 FormatName = Literal["csv", "json", "html", "text", "folders"]
+Formats = Annotated[
+    list[FormatName],
+    Parameter(
+        help="Of export: csv, json, html, text, all four if left out; folders: each player's, to be handed out. "
+        "May be given again."
+    ),
+]
 CLEARED: Final = "\x1b[H\x1b[2J"  # a terminal's screen
 NEEDS_WHY: Final = ("again", "drop")
 
@@ -42,13 +49,7 @@ def tournament(
     why: Annotated[str | None, Parameter(help="The reason of a decision: it is kept with it.")] = None,
     accept: Annotated[str | None, Parameter(help="Go on though the event's file has changed; says why.")] = None,
     output: Annotated[Path, Parameter(name=["--output", "-o"], help="Of export: the folder.")] = Path("export"),
-    format: Annotated[  # noqa: A002
-        list[FormatName],
-        Parameter(
-            help="Of export: csv, json, html, text, all four if left out; folders: each player's, to be handed out. "
-            "May be given again."
-        ),
-    ] = [],  # noqa: B006 (cyclopts makes a new list)
+    format: Formats = [],  # noqa: A002, B006 (cyclopts makes a new list)
     lobby: Annotated[
         str | None, Parameter(help="Of run: HOST:PORT where players who have a token come to; port 0 takes a free one.")
     ] = None,
