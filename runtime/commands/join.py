@@ -44,6 +44,7 @@ from runtime.commands.options import (
     seed_of,
     settings_of,
     shown_address,
+    token_in,
 )
 from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.results import result_lines
@@ -58,7 +59,6 @@ from runtime.sessions.client import Address
 from runtime.sessions.embedded_roles import is_embeddable, join_with_embedded
 from runtime.sessions.lobby_guest import LobbyGoneError, LobbyRefusedError, match_of_lobby
 
-TOKEN_BYTES_MAX: Final = 1000
 FAILED_SESSION: Final = "the session failed: "  # as the session notes it, in whose end the same is said
 
 
@@ -97,9 +97,9 @@ class ConnectOptions:
             help="HOST:PORT of an event's lobby: each match of it is played, and no journal kept. Needs --token."
         ),
     ] = None
-    token: Annotated[Path | None, Parameter(help="With --lobby: the file with the token that the event gave you.")] = (
-        None
-    )
+    token: Annotated[
+        Path | None, Parameter(help="The file with the token that the event gave you, or that the server wants.")
+    ] = None
 
     def first(self, address: str | None) -> str:
         """Return where to connect to: the ``address`` that was given, or the lobby's.
@@ -107,7 +107,7 @@ class ConnectOptions:
         Raises:
             CommandError: it is not one of the two.
         """
-        if self.lobby is None and (address is None or self.token is not None):
+        if self.lobby is None and address is None:
             raise CommandError("accord join takes a spec and HOST:PORT; or --lobby HOST:PORT and --token FILE")
         if self.lobby is not None and (address is not None or self.to or self.tls):
             raise CommandError("--lobby is where the event is: give no other address, and no TLS")
@@ -166,12 +166,13 @@ def join(
     if connect.lobby is not None:
         with log_shown(log, as_json=log_json, waits=False):
             return run(partial(_played_in_lobby, client, _token(connect.token), evidence, json), backend)
+    token = token_in(connect.token) if connect.token is not None else ""
     in_result = client.is_in_result if log in ("warning", "error") else None
     with (
         log_shown(log, as_json=log_json, without=in_result, waits=client.kind not in PERSONS),
         journal.opened(client.head(spec, given, backend)) as book,
     ):
-        ended = run(partial(client.play, book), backend)
+        ended = run(partial(_played_once, client, book, token), backend)
     if json:
         put_json({**client.facts(ended, evidence), "journal": journal_path(book), "backend": backend})
     else:
@@ -180,6 +181,21 @@ def join(
         if book is not None:
             note(f"journal {book.path}")
     return journal.end(FAILED if client.turned_away or ended.failed is not None else OK)
+
+
+async def _played_once(client: _Client, book: Journal | None, token: str) -> Ended:
+    """Connect and play; where the server wants a token, once it has taken it.
+
+    Raises:
+        CommandError: it does not take the token, or nobody listens there.
+    """
+    try:
+        return await client.play(book, token)
+    except LobbyRefusedError as error:
+        where = shown_address(*next(iter(client.addresses.values())))
+        raise CommandError(f"{where} does not take this player: {error}", FAILED) from None
+    except LobbyGoneError as error:
+        raise CommandError(str(error), NETWORK) from None
 
 
 async def _played_in_lobby(client: _Client, token: str, evidence: int, json: bool) -> int:
@@ -206,11 +222,7 @@ async def _played_in_lobby(client: _Client, token: str, evidence: int, json: boo
 def _token(file: Path | None) -> str:
     if file is None:
         raise CommandError("--lobby needs --token FILE: the event's organiser gave it to you")
-    try:
-        with file.open(encoding="ascii") as opened:
-            return opened.read(TOKEN_BYTES_MAX).strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{file}: this token cannot be read: {getattr(error, 'strerror', error)}") from None
+    return token_in(file)
 
 
 def _prepared(
@@ -285,10 +297,14 @@ class _Client:
             decider = await opened.enter_async_context(made)
             await started(decider)
             self._player = GivenAnswers(decider, self.answers)
-            reached = self.addresses
+            reached, trusted = self.addresses, dict.fromkeys(self.addresses, self.trusted)
             if token:
                 role, lobby = next(iter(self.addresses.items()))
-                reached = {role: await opened.enter_async_context(match_of_lobby(lobby, token, self.retry))}
+                secure = trusted.pop(role)
+                reached = {
+                    **self.addresses,
+                    role: await opened.enter_async_context(match_of_lobby(lobby, token, self.retry, secure)),
+                }
             return await join_with_embedded(
                 self.program,
                 self.own,
@@ -300,7 +316,7 @@ class _Client:
                 observe=self._note_loss,
                 on_turned_away=self._note_turned_away,
                 tells_waits=self.kind not in PERSONS,
-                tls=None if self.trusted is None else dict.fromkeys(self.addresses, self.trusted),
+                tls={role: one for role, one in trusted.items() if one is not None} or None,
                 retry=self.retry,
                 on_connected=(lambda: note("connected, waiting for the game")) if self.kind in PERSONS else None,
             )

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -22,6 +22,8 @@ from runtime.studio.packages import pages_can_be_served
 
 if TYPE_CHECKING:  # a check runs nothing
     from machines.engine.compiler import Program
+
+TOKEN_BYTES_MAX: Final = 200
 
 SpecName = Annotated[str, Parameter(help="The name of a shipped spec, or a path.")]
 Json = Annotated[bool, Parameter(name="--json", help="Write one JSON object to standard output.")]
@@ -265,6 +267,22 @@ def chosen_role(spec: Spec, given: str | None, fit: Sequence[str], does: str) ->
     if given not in fit:
         raise CommandError(f"the role {given!r} of {spec.protocol} is none that {does}: {', '.join(fit) or 'none is'}")
     return given
+
+
+def token_in(file: Path) -> str:
+    """Return the token that a file has: one line of ASCII, without blanks.
+
+    Raises:
+        CommandError: it can not be read, or is none.
+    """
+    try:
+        with file.open(encoding="ascii") as opened:
+            found = opened.read(TOKEN_BYTES_MAX + 1).strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{file}: this token cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if not found or len(found) > TOKEN_BYTES_MAX or len(found.split()) > 1:
+        raise CommandError(f"{file} has no token: one line of 1 to {TOKEN_BYTES_MAX} characters without blanks")
+    return found
 
 
 def address_of(text: str, *, what: str = "the address") -> tuple[str, int]:

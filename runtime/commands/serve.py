@@ -114,7 +114,7 @@ def _prepared(
     check_kind(kind, spec)
     seed = seed_of(what.seed)
     made = program(spec, role, given.rules)
-    return Service(made, kind, what.name, seed, listen, addresses, secure, backend, report)
+    return Service(made, kind, what.name, seed, listen, addresses, secure, backend, report, listen.secret())
 
 
 @dataclass
@@ -159,6 +159,7 @@ class OneService:
                 on_listening=partial(service.tell_listening, journal=journal_path(self.book)),
                 address_max=service.listen.per_address,
                 tls=service.tls,
+                token=service.token,
                 on_ended=self._tell_session if per_connection else None,
                 on_stopped=self._stops.append,
                 observe=None if per_connection else service.observer(self._losses),

@@ -57,6 +57,7 @@ class GroupService:
             groups_max=self.groups_max,
             address_max=service.listen.per_address,
             tls=service.tls,
+            token=service.token,
         )
 
     @asynccontextmanager

@@ -26,6 +26,7 @@ from runtime.commands.options import (
     To,
     addresses_of,
     shown_address,
+    token_in,
 )
 from runtime.commands.output import OutputError, note, put_json
 from runtime.journal import Journal
@@ -54,6 +55,18 @@ class ListenOptions:
     tls: Annotated[
         tuple[Path, Path] | None, Parameter(help="Speak TLS: the files of the certificate and of its key, PEM.")
     ] = None
+
+    token: Annotated[
+        Path | None, Parameter(help="A file with a token: only who says it first takes part (join --token FILE).")
+    ] = None
+
+    def secret(self) -> str:
+        """Return the token that is wanted; nothing if none is.
+
+        Raises:
+            CommandError: its file can not be read, or has none.
+        """
+        return token_in(self.token) if self.token is not None else ""
 
     def check(self) -> None:
         """Make sure that the numbers are within their ranges.
@@ -114,6 +127,7 @@ class Service:
     tls: SSLContext | None
     backend: Backend
     report: ServiceReport
+    token: str = ""
 
     @property
     def my(self) -> dict[str, Any]:

@@ -76,6 +76,7 @@ async def serve_groups(
     groups_max: int = GROUPS_MAX,
     address_max: float = inf,
     tls: SSLContext | None = None,
+    token: str = "",
 ) -> NoReturn:
     """Run a role that listens for one group after another, until this is cancelled.
 
@@ -96,7 +97,7 @@ async def serve_groups(
         admission = AdmissionControl(program.wire.connections_max * groups_max, address_max)
         groups = _Groups(make_host, connect, admission, tasks, seed, equip, on_ended, groups_max)
         groups.connections_max = program.wire.connections_max
-        async with listening(admission, program, host, port, tasks, clock, on_listening, tls=tls):
+        async with listening(admission, program, host, port, tasks, clock, on_listening, tls=tls, token=token):
             await serve_for_ever(admission.listener, groups, on_stopped)
 
     await run_in_group(run)

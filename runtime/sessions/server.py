@@ -30,6 +30,7 @@ from runtime.sessions.client import Address, connect_all, run_in_group
 from runtime.sessions.driver import SessionDriver
 from runtime.sessions.opening import SessionOptions, open_host
 from runtime.sessions.stall_report import session_state
+from runtime.sessions.token_gate import TokenListener
 
 log = logging.getLogger("accord.network")
 
@@ -66,6 +67,7 @@ async def serve(
     address_max: float = inf,
     stock: bool = False,
     tls: SSLContext | None = None,
+    token: str = "",
     **options: Unpack[SessionOptions],
 ) -> Ended:
     """Run a role that listens, and return how its session ended.
@@ -81,6 +83,7 @@ async def serve(
     to, by role; ``player`` answers its questions. Where each connection has a session, ``make_player`` gives each a
     player of its own, made with the session's seed; without it all share ``player``. ``stock`` takes anyio's own
     streams on asyncio too. ``tls`` is what the port says who it is by; those who connect must speak TLS then.
+    With a ``token`` only who says it first takes part (`runtime.sessions.token_gate`).
 
     Raises:
         PortInUseError, CannotListenError: see `listening`.
@@ -92,7 +95,9 @@ async def serve(
         make_host = partial(open_host, program, tasks, clock, player=player, **options)
         connect = partial(connect_all, program.connects, addresses or {}, tasks, stock=stock)
         admission = AdmissionControl(program.wire.connections_max, address_max)
-        async with listening(admission, program, host, port, tasks, clock, on_listening, stock=stock, tls=tls):
+        async with listening(
+            admission, program, host, port, tasks, clock, on_listening, stock=stock, tls=tls, token=token
+        ):
             if not program.per_connection:
                 return await _serve_one(make_host, connect, admission, on_stopped)
             each = _SessionEach(make_host, connect, admission, tasks, options.get("seed", 0), on_ended, make_player)
@@ -116,6 +121,7 @@ async def listening(
     *,
     stock: bool = False,
     tls: SSLContext | None = None,
+    token: str = "",
 ) -> AsyncIterator[None]:
     """Take a port for a role, and tell that it is taken; it is given up when the block is left.
 
@@ -124,6 +130,8 @@ async def listening(
         CannotListenError: the host is unknown or not this one, or the port is not allowed.
     """
     admission.listener = await listen(host, port, tasks, stock=stock, tls=tls)
+    if token:
+        admission.listener = TokenListener(admission.listener, token, tasks)
     try:
         if on_listening is not None:
             on_listening(admission.listener.port)
