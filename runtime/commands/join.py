@@ -189,13 +189,13 @@ async def _played_once(client: _Client, book: Journal | None, token: str) -> End
     Raises:
         CommandError: it does not take the token, or nobody listens there.
     """
+    where = shown_address(*next(iter(client.addresses.values())))
     try:
         return await client.play(book, token)
     except LobbyRefusedError as error:
-        where = shown_address(*next(iter(client.addresses.values())))
         raise CommandError(f"{where} does not take this player: {error}", FAILED) from None
-    except LobbyGoneError as error:
-        raise CommandError(str(error), NETWORK) from None
+    except LobbyGoneError:
+        raise CommandError(f"nobody listens at {where}, or the connection ended before it began", NETWORK) from None
 
 
 async def _played_in_lobby(client: _Client, token: str, evidence: int, json: bool) -> int:
@@ -301,10 +301,8 @@ class _Client:
             if token:
                 role, lobby = next(iter(self.addresses.items()))
                 secure = trusted.pop(role)
-                reached = {
-                    **self.addresses,
-                    role: await opened.enter_async_context(match_of_lobby(lobby, token, self.retry, secure)),
-                }
+                begun = match_of_lobby(lobby, token, self.retry, secure)
+                reached = {**self.addresses, role: await opened.enter_async_context(begun)}
             return await join_with_embedded(
                 self.program,
                 self.own,

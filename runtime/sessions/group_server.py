@@ -94,10 +94,10 @@ async def serve_groups(
         clock = make_clock(tasks)
         make_host = partial(open_host, program, tasks, clock, my=my)
         connect = partial(connect_all, program.connects, addresses or {}, tasks)
-        admission = AdmissionControl(program.wire.connections_max * groups_max, address_max)
+        admission = AdmissionControl(program.wire.connections_max * groups_max, address_max, token)
         groups = _Groups(make_host, connect, admission, tasks, seed, equip, on_ended, groups_max)
         groups.connections_max = program.wire.connections_max
-        async with listening(admission, program, host, port, tasks, clock, on_listening, tls=tls, token=token):
+        async with listening(admission, program, host, port, tasks, clock, on_listening, tls=tls):
             await serve_for_ever(admission.listener, groups, on_stopped)
 
     await run_in_group(run)

@@ -73,7 +73,7 @@ async def _reached(address: Address, retry: float, tls: SSLContext | None) -> By
             raise LobbyGoneError(f"no TLS with {address[0]}:{address[1]}: {tls_reason(error)}") from error
         except OSError as error:
             if anyio.current_time() >= until:
-                raise LobbyGoneError(f"nobody listens at {address[0]}:{address[1]}") from error
+                raise LobbyGoneError(f"no lobby is at {address[0]}:{address[1]}") from error
             await anyio.sleep(RETRY_SECONDS)
 
 

@@ -76,14 +76,12 @@ async def serve(
     and how it ended; session n > 0 has a seed of its own, ``derived_seed(seed, n)``. When this is cancelled,
     connections are still closed in good order, within CANCEL_DRAIN_SECONDS, and ``on_stopped`` is told how far it was.
 
-    No one address may have more than ``address_max`` connections open, so that one machine cannot take all that the
-    spec's ``connections_max`` allows; without it there is no such limit, as where all players are on one machine.
+    No one address may have more than ``address_max`` connections open, so that it cannot take all that the spec allows.
 
-    ``on_listening`` is told the port once it is taken. ``addresses`` are those of the roles that this one connects
-    to, by role; ``player`` answers its questions. Where each connection has a session, ``make_player`` gives each a
-    player of its own, made with the session's seed; without it all share ``player``. ``stock`` takes anyio's own
-    streams on asyncio too. ``tls`` is what the port says who it is by; those who connect must speak TLS then.
-    With a ``token`` only who says it first takes part (`runtime.sessions.token_gate`).
+    ``on_listening`` is told the port once it is taken. ``addresses`` are those of the roles that this one connects to,
+    by role; ``player`` answers its questions. Where each connection has a session, ``make_player`` gives each a player
+    of its own, made with the session's seed; without it all share ``player``. ``stock`` takes anyio's own streams on
+    asyncio too. ``tls`` is what the port says who it is by, if any; only who says the ``token`` is let in.
 
     Raises:
         PortInUseError, CannotListenError: see `listening`.
@@ -94,10 +92,8 @@ async def serve(
         clock = make_clock(tasks)
         make_host = partial(open_host, program, tasks, clock, player=player, **options)
         connect = partial(connect_all, program.connects, addresses or {}, tasks, stock=stock)
-        admission = AdmissionControl(program.wire.connections_max, address_max)
-        async with listening(
-            admission, program, host, port, tasks, clock, on_listening, stock=stock, tls=tls, token=token
-        ):
+        admission = AdmissionControl(program.wire.connections_max, address_max, token)
+        async with listening(admission, program, host, port, tasks, clock, on_listening, stock=stock, tls=tls):
             if not program.per_connection:
                 return await _serve_one(make_host, connect, admission, on_stopped)
             each = _SessionEach(make_host, connect, admission, tasks, options.get("seed", 0), on_ended, make_player)
@@ -121,7 +117,6 @@ async def listening(
     *,
     stock: bool = False,
     tls: SSLContext | None = None,
-    token: str = "",
 ) -> AsyncIterator[None]:
     """Take a port for a role, and tell that it is taken; it is given up when the block is left.
 
@@ -130,8 +125,8 @@ async def listening(
         CannotListenError: the host is unknown or not this one, or the port is not allowed.
     """
     admission.listener = await listen(host, port, tasks, stock=stock, tls=tls)
-    if token:
-        admission.listener = TokenListener(admission.listener, token, tasks)
+    if admission.token:
+        admission.listener = TokenListener(admission.listener, admission.token, tasks)
     try:
         if on_listening is not None:
             on_listening(admission.listener.port)
@@ -209,7 +204,8 @@ class AdmissionControl:
 
     listener: Listener
 
-    def __init__(self, connections_max: int, address_max: float) -> None:
+    def __init__(self, connections_max: int, address_max: float, token: str = "") -> None:
+        self.token = token
         self._connections_max = connections_max
         self._address_max = address_max
         self._open: Counter[str] = Counter()  # by address

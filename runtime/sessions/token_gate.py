@@ -1,4 +1,4 @@
-"""A port behind a token: who connects says it first, as in the lobby of an event (`runtime.tournament.lobby`).
+r"""A port behind a token: who connects says it first, as in the lobby of an event (`runtime.tournament.lobby`).
 
     client -> server   accord TOKEN\n            first, and nothing more until it is answered
     server -> client   accord welcome\n accord begin\n     or  accord refused: why\n  and the end
@@ -139,7 +139,8 @@ class _Opening:
 
     def _refuse(self, why: str) -> None:
         self._forget()
-        self._on_bytes = self._on_end = lambda _: None
+        self._on_bytes = lambda _: None
+        self._on_end = lambda _: None
         self._gate.tell_refused(self.name, why)
         self.send(REFUSED + why.encode() + b"\n")
         self.close_after_flush()

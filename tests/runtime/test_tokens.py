@@ -110,12 +110,15 @@ def server(tmp_path: Path) -> Any:
     ready = threading.Event()
     stop: list[Callable[[], Any]] = []
 
+    def on_listening(port: int) -> None:
+        ports.append(port)
+        ready.set()
+
     async def serving() -> None:
         async with anyio.create_task_group() as tasks:
             token = anyio.lowlevel.current_token()
             stop.append(lambda: anyio.from_thread.run_sync(tasks.cancel_scope.cancel, token=token))
-            program = Program(load_text(ECHO), "server", {})
-            await serve(program, on_listening=lambda port: (ports.append(port), ready.set()), token=TOKEN)
+            await serve(Program(load_text(ECHO), "server", {}), on_listening=on_listening, token=TOKEN)
 
     thread = threading.Thread(target=lambda: run_loop(serving, "asyncio"))
     thread.start()
@@ -143,7 +146,9 @@ def test_a_client_joins_with_the_token_and_a_wrong_one_is_one_clear_line(
     assert (code, json.loads(out)["result"]) == (0, "hi")
     code, out, err = joined("wrong")
     assert (code, out) == (1, "")
-    assert err == f"accord: {server} does not take this player: nobody here has that token"
+    of_server, of_client = err.split("\n")
+    assert of_server.endswith("is turned away (number 1): nobody here has that token")
+    assert of_client == f"accord: {server} does not take this player: nobody here has that token"
     code, out, err = joined("none")
     assert (code, out) == (2, "")
     assert re.search(r"none has no token: one line of 1 to 200 characters without blanks$", err)

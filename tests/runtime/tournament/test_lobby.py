@@ -189,7 +189,7 @@ def test_what_is_wrong_with_tokens_and_lobbies_is_said_in_a_sentence(tmp_path: P
         (["--lobby", "127.0.0.1:1"], 2, "--lobby needs --token FILE"),
         (["--lobby", "127.0.0.1:1", "--token", "none"], 2, "none: this token cannot be read: No such file"),
         (["127.0.0.1:1", "--lobby", "127.0.0.1:1", "--token", "cyd.token"], 2, "give no other address"),
-        (["127.0.0.1:1", "--token", "cyd.token"], 2, "or --lobby HOST:PORT and --token FILE"),
+        (["127.0.0.1:1", "--token", "cyd.token"], 4, "nobody listens at 127.0.0.1:1"),
         ([], 2, "or --lobby HOST:PORT and --token FILE"),
     ],
 )
