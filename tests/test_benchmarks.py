@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.comparison import WORDS, Server
+from benchmarks.conformance import accused, busy, right_programs
 from benchmarks.engine import TURNS, pairs_program, simple_events
 from benchmarks.growth import CURVES, Curve, chain, measured
 from benchmarks.handwritten import SERVERS
@@ -75,3 +76,15 @@ def test_what_is_known_of_questions_is_found_in_a_walk_of_each_machine(monkeypat
         walked.clear()
         questions.QuestionTable(spec, "server")
         assert len(walked) <= 2 * len(spec.roles), half
+
+
+@pytest.mark.parametrize(
+    "name", by_default(["tsuro client, trickling", "smtp server, slow", "accord, sticks host"], [])
+)
+def test_a_right_program_is_not_accused_on_a_busy_machine(name: str) -> None:
+    program = next(one for one in right_programs() if one.name == name)
+    with busy(2):
+        found = accused(program, 3, [f"{program.role}/main.*-only", f"{program.role}/wire/cut"])
+
+    assert found.fails == ()
+    assert found.outcomes["right"] > 0
