@@ -337,7 +337,7 @@ def test_a_spec_without_problems_costs_no_search(monkeypatch: pytest.MonkeyPatch
     assert main(["check", "smtp", "--clients", "1"]) == 0
 
 
-# A line, or a part of one, left out of a protocol that ships: whatever is wrong then, it is told, and a run to it looked for.
+# A line, or a part of one, left out of a protocol that ships: whatever is wrong is told, and a run to it looked for.
 LEFT_OUT = [
     ("tsuro", ", let: {table: tsuro.start(players)}"),
     ("tsuro", "within: patience"),
