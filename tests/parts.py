@@ -9,7 +9,7 @@ import pytest
 
 from machines.loader import load, shipped
 
-THREE_SPECS = ("redis", "santorini-relay", "tsuro")
+THREE_SPECS = ("smtp", "santorini-relay", "tsuro")
 """A protocol of lines, one of three roles, one of machines that call each other."""
 
 
