@@ -60,7 +60,6 @@ EQUIVALENT: Final = (
         "its player is gone: the turn ends at once",
     ),
     ("sticks", "*", "host.sign_up.named", "no 'within'", "the door shuts as soon, and ends all sign-ups"),
-    ("redis", "*", "server.main.serving (COMMAND)", "the second branch first", "a verb is DEL or EXISTS"),
     (
         "redis",
         "*",

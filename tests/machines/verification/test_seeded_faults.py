@@ -18,14 +18,11 @@ LAY = (
         "    INTER_PLACE: [$tile Tile, $x int, $y int]\n",
         "    INTER_PLACE: [$tile Tile, $x int, $y int]\n    LAY: [lay]\n",
     ),
-    (
-        "          INTER_PLACE: {send: INTER_PLACE, then: playing}",
-        "          INTER_PLACE: {send: LAY, then: playing}",
-    ),
+    ("say: {INTER_PLACE: playing}", "receive: {INTER_PLACE: {send: LAY, then: playing}}"),
 )
-TELL_ONE: tuple[Change, ...] = (("          players: ENDED(", '          "players[0]": ENDED('),)
-SKIP_STARTED: tuple[Change, ...] = (("        send: {players: STARTED}\n", ""),)
-ASK_ON: tuple[Change, ...] = (("        if: tsuro.playing(table, player) ", "        # "),)
+TELL_ONE: tuple[Change, ...] = (("send: {players: ENDED(", 'send: {"players[0]": ENDED('),)
+SKIP_STARTED: tuple[Change, ...] = (("started: {send: {players: STARTED}, let:", "started: {let:"),)
+ASK_ON: tuple[Change, ...] = (("      if: tsuro.playing(table, player) ", "      # "),)
 NO_READER: tuple[Change, ...] = (("SHOW: choosing, AGAIN: waiting", "SHOW: choosing"),)
 NO_SHOW: tuple[Change, ...] = (
     ("        send: {players: SHOW}\n", ""),
@@ -92,7 +89,11 @@ def test_a_removed_timeout_leaves_the_session_without_an_answer() -> None:
 
 
 def test_the_first_way_to_a_fault_is_a_shortest_one() -> None:
-    found = verdict_of(changed("ping-pong", ("PING: {send: PONG, then: ready}", "PING: ready"))).findings
+    found = verdict_of(
+        changed(
+            "ping-pong", ("PING: {send: PONG, then: ready}", "PING: [{if: 1 == 2, send: PONG, then: ready}, ready]")
+        )
+    ).findings
 
     assert [(one.code, len(one.trace)) for one in found] == [("A500", 4)]
     assert [step.who for step in found[0].trace] == ["ponger of pinger", "pinger", "pinger", "ponger of pinger"]
