@@ -36,6 +36,7 @@ def enter_accept(tree: Interpreter, frame: CallFrame, node: CompiledState) -> No
     if not isinstance(frame.slots[accept.slot], tuple):
         frame.slots[accept.slot] = ()
     if frame.parked is not None:  # another accept into the same name goes on with the sign-ups under way
+        accepting.heard = frame.parked.heard
         accepting.pending, frame.parked = frame.parked, None
     frame.accepting = accepting
     tree.sign_ups = (*(sign_up for sign_up in tree.sign_ups if sign_up.alive and sign_up.accepting is not None), frame)

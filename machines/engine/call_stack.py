@@ -156,9 +156,7 @@ class CallFrame:
     calls: list[Any] | None  # machine, how often it was called from here, machine, …: a dict takes twice the memory
     path_text: str | None
     extra: CallFrameExtra | None
-    host: (
-        CallFrame | None
-    )  # the started machine that it is, or is run by: it awaits what that one was lent, and no others
+    host: CallFrame | None  # the started machine that it is, or is run by: it awaits only what that one was lent
 
     # These are set before anybody asks for them, so `Interpreter.new_frame` leaves them out.
     next: int  # what the row just taken asks for: ENTER, STAY or AGAIN (see machines.engine.compiler)
@@ -315,11 +313,16 @@ class CallFrameExtra:
         )
 
 
+Heard = tuple[Any, Any, tuple[PeerState, ...]]  # who was seated, whom it awaited besides, and whose seats it heard
+NOBODY_HEARD: Heard = (None, None, ())
+
+
 class SuspendedAdmission(dict[int, CallFrame]):
-    """Sign-ups under way, by the numbers of their seats, between two accepts into one name, whose slot it has."""
+    """Sign-ups under way, by seat, between two accepts into one name, whose slot it has; it still hears the same."""
 
-    __slots__ = ("slot",)
+    __slots__ = ("heard", "slot")
 
+    heard: Heard
     slot: int
 
 
@@ -335,7 +338,7 @@ class Admission:
         self.linger_serial = 0
         self.pending: dict[int, CallFrame] = {}
         # Who was seated, whom it awaited besides, and whose seats it heard, when it looked last.
-        self.heard: tuple[Any, Any, tuple[PeerState, ...]] = (None, None, ())
+        self.heard: Heard = NOBODY_HEARD
 
 
 class Loop:
@@ -411,11 +414,8 @@ def peers_in(value: Any, depth: int = 4) -> Iterator[int]:
         yield value.number
     elif depth == 0:
         return
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from peers_in(item, depth - 1)
-    elif isinstance(value, Record):
-        for item in value.values():
+    elif isinstance(value, tuple | Record):
+        for item in value.values() if isinstance(value, Record) else value:
             yield from peers_in(item, depth - 1)
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
@@ -425,11 +425,9 @@ def peers_in(value: Any, depth: int = 4) -> Iterator[int]:
 def is_within(frame: CallFrame, outer: CallFrame) -> bool:
     """Whether ``outer`` is among the callers of ``frame``: the seat was lent, not shared."""
     at = frame.parent
-    while at is not None:
-        if at is outer:
-            return True
+    while at is not None and at is not outer:
         at = at.parent
-    return False
+    return at is not None
 
 
 def layers(frame: CallFrame) -> Iterator[tuple[CallFrame, HandlerScope]]:

@@ -20,7 +20,7 @@ from transitions.core import Event
 
 from machines.analysis.call_graph import CALL_DEPTH_MAX, CallGraph, live_around
 from machines.analysis.scopes import frame_names
-from machines.analysis.traversal import all_branches
+from machines.analysis.traversal import all_branches, all_steps
 from machines.engine.actions import (
     Action,
     MachineScope,
@@ -53,6 +53,7 @@ from machines.model import (
     Return,
     Role,
     Spec,
+    Start,
     State,
     Stay,
     Step,
@@ -265,8 +266,7 @@ class Program:
         self.role: Role = spec.roles[role]
         self.wire = spec.wire
         self.work_max = spec.wire.work_max
-        self.rules = rules
-        self.stock = stock
+        self.rules, self.stock = rules, stock
         self.codec = Codec(spec.wire, spec.frames)
         self.frames = spec.frames
         # Whether a message's bytes may be parsed past the codec: see `machines.messages.decoding.parser_of`.
@@ -277,6 +277,7 @@ class Program:
         self.per_connection = bool(main.parameters)
         self.callers = tuple(caller for caller, targets in spec.connects.items() if role in targets)
         self.accepts = bool(self.callers)
+        self.starts = any(isinstance(step, Start) for of in self.role.machines.values() for step in all_steps(of))
         self.one_partner = (len(self.connects) == 1 and not self.accepts) or (self.per_connection and not self.connects)
         self.shapes: dict[str, MessageCodec] = {
             name: compile_message(message, spec.types) for name, message in spec.messages.items()

@@ -21,6 +21,7 @@ from machines.engine import admission, iteration, keeping, spawning
 from machines.engine.actions import peers
 from machines.engine.call_stack import (
     LOST,
+    NOBODY_HEARD,
     SILENT_STEPS_MAX,
     TOO_SILENT,
     CallFrame,
@@ -328,11 +329,11 @@ class Interpreter(Transaction):
 
     def leave(self, frame: CallFrame) -> None:
         """Undo what being in a state means: clocks, question, whom it hears, what it called."""
-        if frame.hears:
-            for seat in frame.hears:
-                if seat.holder is frame:
-                    seat.holder = None
-            frame.hears = ()
+        accepting = frame.accepting
+        # An accept into the same name may follow at once: then those it heard need not be looked at again, one by one.
+        heard = accepting.heard if accepting is not None and not self.program.starts else NOBODY_HEARD
+        if frame.hears is not heard[2] and frame.parked is None:
+            self._hear_nobody(frame)
         frame.deadline = inf
         frame.moments = None
         if frame.extra is not None:
@@ -347,12 +348,19 @@ class Interpreter(Transaction):
             if isinstance(loop, ParallelLoop):
                 for child in list(loop.running.values()):
                     self.abandon(child)
-        if frame.accepting is not None:
-            accepting, frame.accepting = frame.accepting, None
+        if accepting is not None:
+            frame.accepting = None
             accept = frame.node.accept
             assert accept is not None, "only an accept has a sign-up"
             frame.parked = SuspendedAdmission({**(frame.parked or {}), **accepting.pending})
             frame.parked.slot = accept.slot
+            frame.parked.heard = heard
+
+    def _hear_nobody(self, frame: CallFrame) -> None:
+        for seat in frame.hears:
+            if seat.holder is frame:
+                seat.holder = None
+        frame.hears = ()
 
     def _cancel(self, frame: CallFrame) -> None:
         if frame.question is not None:
@@ -411,6 +419,7 @@ class Interpreter(Transaction):
         node = frame.node
         if node.kind != PASS and (node.accept is None or node.accept.slot != parked.slot):
             frame.parked = None
+            self._hear_nobody(frame)
             self.close_pending(parked)
 
     def _enter(self, frame: CallFrame) -> None:

@@ -6,7 +6,7 @@ import importlib.metadata
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from machines import loader
@@ -14,7 +14,7 @@ from machines.engine import admission, routing
 from machines.expressions.builtins import put, without
 from machines.flat_records import FlatRecord
 from machines.values import Record, freeze
-from tests.support.sketch import failure, name, said, seated, serve, value
+from tests.support.sketch import failure, move, name, said, seated, serve, value
 
 CHAT = """
 main:
@@ -114,6 +114,98 @@ def heard_after(steps: list[tuple[str, int]], awaited: str, *, short: bool) -> l
         holders = [seat.number for seat in run.session.seats if seat.holder is not None]
         found.append((heard, holders, [run.heard(seat.number) for seat in run.session.seats]))
     return found
+
+
+BUSY = """
+main:
+  open:
+    accept: enter(peer)
+    as: guests
+    await: guests
+    within: never
+    receive:
+      PING: {let: {who: peer}, then: answering}
+      QUIT: {let: {who: peer}, drop: peer, then: counting}
+      MOVE:
+        - {if: move == 1, let: {who: peer}, then: alone}
+        - {if: move == 2, let: {guests: guests except peer}, then: counting}
+        - {if: move == 3, let: {who: peer}, then: failing}
+        - {if: move == 4, let: {who: peer}, then: another}
+        - {let: {who: peer}, then: asking}
+    invalid: {drop: peer, then: counting}
+    closed: {then: stay}
+    failed: {then: counting}
+  answering: {send: {who: SAID('pong')}, then: open}
+  counting: {let: {count: len(guests)}, then: counted}
+  counted: {send: {guests: SAID(count)}, then: open}
+  failing: {let: {count: acts.boom()}, then: open}
+  alone: {await: who, within: brief, receive: {PING: open}, fault: {then: open}}
+  asking: {run: ask(who), then: open}
+  another:
+    accept: enter(peer)
+    as: others
+    within: never
+    await: who
+    receive: {PING: open}
+    fault: {then: open}
+ask(one):
+  asked: {await: one, within: brief, receive: {PING: {return: null}}, fault: {return: null}}
+"""
+WORDS = st.sampled_from(["ping", "ping", "quit", "1", "2", "3", "4", "5", "junk"])
+DEEDS = st.lists(
+    st.tuples(st.sampled_from(["join", "join", "say", "say", "say", "lose", "wait"]), st.integers(0, 5), WORDS),
+    max_size=25,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(deeds=DEEDS)
+def test_a_sign_up_that_is_left_and_entered_at_once_hears_whom_it_would_if_it_looked_at_each(
+    deeds: list[tuple[str, int, str]],
+) -> None:
+    assert done(deeds, short=True) == done(deeds, short=False)
+
+
+def done(deeds: list[tuple[str, int, str]], *, short: bool) -> list[Any]:
+    run = serve(BUSY)
+    assert run.session.program.starts is False
+    run.session.program.starts = not short  # a role that starts machines looks at each
+    found: list[Any] = []
+    for kind, number, word in deeds:
+        if run.session.ended is not None:
+            break
+        seats = [seat.number for seat in run.session.seats if not seat.gone]
+        if kind == "join" or not seats:
+            run.say(run.join(), name(f"g{number}"))
+        elif kind == "lose":
+            run.lose(seats[number % len(seats)])
+        elif kind == "wait":
+            run.wait(3)
+        else:
+            said_by = seats[number % len(seats)]
+            run.say(said_by, move(int(word)) if word.isdigit() else word)
+        found.append((run.session.where(), [run.heard(seat.number) for seat in run.session.seats]))
+        found.append([(seat.number, seat.holder.node.name) for seat in run.session.seats if seat.holder is not None])
+    return found
+
+
+def test_a_message_that_leaves_a_sign_up_and_comes_back_looks_at_no_peer_but_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counts = []
+    for peers in (4, 40):
+        run = serve(BUSY)
+        seats = [run.join() for _ in range(peers)]
+        for seat in seats:
+            run.say(seat, name(f"guest{seat}"))
+        with monkeypatch.context() as patch:
+            looked = Count(admission.restore_peer)
+            patch.setattr(admission, "restore_peer", looked)
+            run.say(seats[0], "ping")
+        assert run.heard(seats[0])[-1] == said("pong")
+        counts.append(looked.calls)
+
+    assert counts[0] == counts[1] <= 2
 
 
 def test_a_guest_whose_bytes_make_no_sense_leaves_although_its_fault_keeps_the_state() -> None:
