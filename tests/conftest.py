@@ -2,8 +2,9 @@
 
 A test marked ``matrix`` is run for every pair of values of its parameters, and for a sample of all other cases. The
 sample is drawn by a seed that the head of the report names; ``--seed N`` draws it again. A test marked ``whole``, or a
-case of it so marked, is left to ``--all``, which ``.ci/run`` gives. ``--rewrite`` writes transcripts, and what pages
-show of commands, anew.
+case of it so marked, is left to ``--all``, which ``.ci/run`` gives. What takes minutes, as to judge a program for each
+role of all specs, is marked ``release`` and left to ``--release``, which runs all the rest, too. ``--rewrite`` writes
+transcripts, and what pages show of commands, anew.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ settings.load_profile("accord")
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("accord")
     group.addoption("--all", action="store_true", dest="everything", help="run everything: whole matrices, slow tests")
+    group.addoption("--release", action="store_true", help="run everything, and what takes minutes")
     group.addoption("--seed", type=int, default=None, help="draw the sample of the matrices by this seed")
     group.addoption("--rewrite", action="store_true", help="write transcripts and shown output anew, do not compare")
 
@@ -40,6 +42,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "matrix(*names, strength=2): a covering part by default; all cases with --all")
     config.addinivalue_line("markers", "whole: run with --all only")
+    config.addinivalue_line("markers", "release: run with --release only")
+    config.option.everything = config.option.everything or config.option.release
     given = getattr(config, "workerinput", None)
     if given is not None:
         config.option.seed = given["seed"]
@@ -61,8 +65,10 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.option.everything:
-        kept = _kept(items, config.option.seed)
+    if not config.option.release:
+        kept = {item for item in items if not any(item.iter_markers("release")) or _was_asked_for(item)}
+        if not config.option.everything:
+            kept &= _kept(items, config.option.seed)
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = [item for item in items if item in kept]
     for item in items:

@@ -51,7 +51,7 @@ SOME = {("tsuro", "server"), ("sticks", "player")}
 
 @pytest.mark.parametrize(
     ("name", "role"),
-    [pytest.param(*one, marks=() if one in SOME else pytest.mark.whole) for one in judged_roles()],
+    [pytest.param(*one, marks=() if one in SOME else pytest.mark.release) for one in judged_roles()],
 )
 def test_our_own_programs_are_not_accused_and_there_is_an_end(
     name: str, role: str, capsys: pytest.CaptureFixture[str]

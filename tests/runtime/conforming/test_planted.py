@@ -56,7 +56,7 @@ def test_there_are_thirty_of_them() -> None:
 
 
 @pytest.mark.parametrize(
-    "style", [pytest.param(one, marks=() if one in SOME else pytest.mark.whole) for one in sorted(PLANTED)]
+    "style", [pytest.param(one, marks=() if one in SOME else pytest.mark.release) for one in sorted(PLANTED)]
 )
 def test_a_mistake_planted_in_a_server_is_found_with_its_line(style: str, capsys: pytest.CaptureFixture[str]) -> None:
     id_, begins = PLANTED[style]

@@ -74,7 +74,7 @@ def test_a_skeleton_is_a_raw_client_that_conforms(program: str, capsys: pytest.C
     assert told["not_covered"] == []
 
 
-@pytest.mark.whole
+@pytest.mark.release
 def test_a_skeleton_passes_all_that_is_asked_of_a_client(program: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--json", "-j", "4", "--budget", "600"]
     code = main(["conform", "tsuro", "client", "--run", f"{program} {{host}} {{port}}", *words])
