@@ -88,7 +88,7 @@ def test_a_fault_is_told_and_a_mended_one_is_not(case: Case) -> None:
     [
         ("{if: x <= 3, return: x}", "{if: x >= 4, return: 9}"),  # no whole number lies between
         ("{if: x < 3, return: x}", "{if: x == 7, return: 9}"),  # the rest is refused on purpose
-        ("{limit: 3, if: x > 0, return: x}", "{if: x > 0, return: 9}", LAST),  # the limit is used up some day
+        ("{limit: 3 per 1 min, if: x > 0, return: x}", "{if: x > 0, return: 9}", LAST),  # the limit is used up some day
         ("{if: my.tired, return: x}", "{if: not my.tired, return: 9}", LAST),  # to be safe
         ("{if: score > x, return: x}", "{if: score < x, return: 9}"),  # two names: nothing is known of them
     ],

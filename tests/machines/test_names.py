@@ -85,11 +85,11 @@ CASES = [
         "a name bound on one of two ways",
         "A302",
         bad=(
-            ("then: start\n", "then: [{if: players == reply, then: start}, rounds]\n"),
+            ("then: start\n", "then: [{if: len(players) > 2, then: start}, rounds]\n"),
             ("        return: score\n", "        return: null\n"),
         ),
         good=(
-            ("then: start\n", "then: [{if: players == reply, then: start}, {let: {score: 1}, then: rounds}]\n"),
+            ("then: start\n", "then: [{if: len(players) > 2, then: start}, {let: {score: 1}, then: rounds}]\n"),
             ("        return: score\n", "        return: null\n"),
         ),
         at="run: turn(player, score)",
