@@ -221,11 +221,11 @@ def relax_time_limits(spec: Spec, client: str, given: Mapping[str, str]) -> dict
     }
     found: dict[str, str] = {}
     for role in sorted(spec.roles.values(), key=lambda role: role.name not in deciding):
-        for state in _parts(role, State):
+        for state, limit in _limited(role):
             # The wait of another role is longer than the question, as it has to hold the journey there and back.
             seconds, text = (PERSON_SECONDS, "5 min") if role.name in deciding else (PERSON_SECONDS + 60, "6 min")
             asked = state in asking.get(role.name, ()) or not answers.isdisjoint(state.answers.receive)
-            match state.within:
+            match limit:
                 case Name(name) if asked and name in spec.settings and name not in given:
                     setting = spec.settings[name]
                     if setting.kind == "duration" and setting.value < seconds:
@@ -233,6 +233,25 @@ def relax_time_limits(spec: Spec, client: str, given: Mapping[str, str]) -> dict
                 case _:
                     pass
     return found
+
+
+def _limited(role: Role) -> Iterator[tuple[State, Expression]]:
+    """Yield each state with its limit: its own, or each that an ``always`` around it may give it."""
+
+    def around(name: str, inner: frozenset[str]) -> Iterator[Expression]:
+        always = role.machines[name].always
+        if always is not None and always.within is not None:
+            yield always.within
+            return
+        for caller in role.machines.values():
+            calls = any(state.run is not None and state.run.path == name for state in caller.states.values())
+            if calls and caller.name not in inner:
+                yield from around(caller.name, inner | {name})
+
+    for machine in role.machines.values():
+        general = list(around(machine.name, frozenset()))
+        for state in machine.states.values():
+            yield from ((state, limit) for limit in ([state.within] if state.within is not None else general))
 
 
 def _asking(role: Role) -> list[State]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -48,7 +48,15 @@ class OpenSpec:
     @cached_property
     def names(self) -> tuple[Occurrence, ...]:
         """All names that stand in the text; none while it is no YAML."""
-        return tuple(occurrences(self.tree)) if self.tree is not None else ()
+        return tuple(map(self._placed, occurrences(self.tree))) if self.tree is not None else ()
+
+    def _placed(self, name: Occurrence) -> Occurrence:
+        """Behind what is escaped in YAML's double quotes a name stands further right than its text says."""
+        line, column = self.lines[name.place.line - 1], name.place.column - 1
+        if line.startswith(name.name, column) or "\\" not in line[:column]:
+            return name
+        further = re.search(rf"(?<!\w){re.escape(name.name)}(?!\w)", line[column:])
+        return name if further is None else replace(name, place=name.place.right(further.start()))
 
     @cached_property
     def below(self) -> tuple[OpenSpec, ...]:
