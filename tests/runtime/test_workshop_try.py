@@ -475,7 +475,7 @@ FAULTS: list[tuple[list[str], str]] = [
     (["try", "tsuroo"], "did you mean 'tsuro'?"),
     (["try", "tsuro", "--by-hand", "servr"], "tsuro has no role 'servr': did you mean 'server'?"),
     (["try", "tsuro", "--script", "./none.txt"], "none.txt: there is no such file"),
-    (["try", "tsuro", "--script", "/"], "/: there is no such file"),
+    (["try", "tsuro", "--script", "/"], "/: this is no file that a script could stand in"),
     (["try", "tsuro", "--set", "x=1"], "tsuro has no setting 'x'"),
     (["try", "tsuro", "--seed", "-1"], "--seed -1 is not within"),
     (["try", "tsuro", "--rules", "nomod"], "there is no Python module of that name here"),
