@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
 import pytest
 
@@ -48,12 +49,12 @@ def test_only_what_runs_side_by_side_cannot_be_asked_about() -> None:
     assert roles - set(judged_roles()) == {("trains", "server"), ("trains-official", "server")}
 
 
-SOME = {("tsuro", "server"), ("sticks", "player")}
+MARKS: dict[tuple[str, str], Any] = {("sticks", "player"): (), ("tsuro", "server"): pytest.mark.whole}
 
 
 @pytest.mark.parametrize(
     ("name", "role"),
-    [pytest.param(*one, marks=() if one in SOME else pytest.mark.release) for one in judged_roles()],
+    [pytest.param(*one, marks=MARKS.get(one, pytest.mark.release)) for one in judged_roles()],
 )
 def test_our_own_programs_are_not_accused_and_there_is_an_end(
     name: str, role: str, capsys: pytest.CaptureFixture[str]

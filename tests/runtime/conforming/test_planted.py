@@ -75,7 +75,7 @@ def test_a_mistake_planted_in_a_server_is_found_with_its_line(style: str, capsys
 
 
 @pytest.mark.parametrize(
-    "style", [pytest.param(one, marks=() if one == "plain" else pytest.mark.whole) for one in smtp_server.RIGHT]
+    "style", [pytest.param(one, marks=() if one == "plain" else pytest.mark.release) for one in smtp_server.RIGHT]
 )
 def test_a_right_server_is_not_accused_in_any_style(style: str, capsys: pytest.CaptureFixture[str]) -> None:
     program = f"{sys.executable} {HERE / 'smtp_server.py'} {{port}} {style}"
