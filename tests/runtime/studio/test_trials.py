@@ -92,7 +92,7 @@ def test_an_edit_does_the_choices_again_up_to_the_first_that_no_longer_fits() ->
     text = find("sticks").read_text()
     assert told(bench, text, GAME)["stopped"] == ""
 
-    edited = told(bench, text.replace("Count: {int: 1..3}", "Count: {int: 1..2}"), GAME)
+    edited = told(bench, text.replace("Count: int 1..3", "Count: int 1..2"), GAME)
     assert edited["lines"] == GAME[:3]
     assert edited["left"] == 3
     assert "count" in edited["stopped"]
