@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import ssl
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +18,6 @@ from tests.runtime.fakes import LineSessions, ScriptedPlayer, line_program
 from tests.runtime.test_server import Served, read, serving, until
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(scope="session")
-def pem(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A certificate of 127.0.0.1 by itself, and its key."""
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl, which makes the certificate, is not installed")
-    folder = tmp_path_factory.mktemp("tls")
-    certificate, key = folder / "cert.pem", folder / "key.pem"
-    words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=127.0.0.1"
-    named = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
-    subprocess.run(["openssl", *words.split(), *named], check=True, capture_output=True)
-    return certificate, key
 
 
 async def connect(served: Served, trusted: ssl.SSLContext) -> Any:

@@ -19,6 +19,7 @@ from machines.engine.session import Program
 from machines.loader import load_text
 from runtime import cli
 from runtime.commands.backends import run as run_loop
+from runtime.network.tls import server_context
 from runtime.sessions import token_gate
 from runtime.sessions.server import serve
 
@@ -103,9 +104,10 @@ async def test_who_says_nothing_is_refused_in_time_and_may_keep_nobody_out(
 # -- as commands -------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Any:
-    """Serve the echo behind a token in a thread; return its address."""
+@pytest.fixture(params=["plain", "tls"])
+def server(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """Serve the echo behind a token in a thread; return its address, and what a client says besides to reach it."""
+    pem: tuple[Path, Path] | None = request.getfixturevalue("pem") if request.param == "tls" else None
     ports: list[int] = []
     ready = threading.Event()
     stop: list[Callable[[], Any]] = []
@@ -118,7 +120,8 @@ def server(tmp_path: Path) -> Any:
         async with anyio.create_task_group() as tasks:
             token = anyio.lowlevel.current_token()
             stop.append(lambda: anyio.from_thread.run_sync(tasks.cancel_scope.cancel, token=token))
-            await serve(Program(load_text(ECHO), "server", {}), on_listening=on_listening, token=TOKEN)
+            tls = server_context(*pem) if pem is not None else None
+            await serve(Program(load_text(ECHO), "server", {}), on_listening=on_listening, token=TOKEN, tls=tls)
 
     thread = threading.Thread(target=lambda: run_loop(serving, "asyncio"))
     thread.start()
@@ -127,18 +130,19 @@ def server(tmp_path: Path) -> Any:
     (tmp_path / "right").write_text(f"{TOKEN}\n", encoding="utf-8")
     (tmp_path / "wrong").write_text("sesame", encoding="utf-8")
     (tmp_path / "none").write_text("two words", encoding="utf-8")
-    yield f"127.0.0.1:{ports[0]}"
+    yield f"127.0.0.1:{ports[0]}", () if pem is None else ("--tls", "--tls-ca", str(pem[0]))
     stop[0]()
     thread.join(20)
 
 
 def test_a_client_joins_with_the_token_and_a_wrong_one_is_one_clear_line(
-    server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    server: tuple[str, tuple[str, ...]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    address, trusted = server
+
     def joined(token: str) -> tuple[int, str, str]:
-        code = cli.main(
-            ["join", str(tmp_path / "echo.yaml"), server, "--no-journal", "--json", "--token", str(tmp_path / token)]
-        )
+        said = ["--no-journal", "--json", "--token", str(tmp_path / token), *trusted]
+        code = cli.main(["join", str(tmp_path / "echo.yaml"), address, *said])
         captured = capsys.readouterr()
         return code, captured.out, captured.err.strip()
 
@@ -148,7 +152,7 @@ def test_a_client_joins_with_the_token_and_a_wrong_one_is_one_clear_line(
     assert (code, out) == (1, "")
     of_server, of_client = err.split("\n")
     assert of_server.endswith("is turned away (number 1): nobody here has that token")
-    assert of_client == f"accord: {server} does not take this player: nobody here has that token"
+    assert of_client == f"accord: {address} does not take this player: nobody here has that token"
     code, out, err = joined("none")
     assert (code, out) == (2, "")
     assert re.search(r"none has no token: one line of 1 to 200 characters without blanks$", err)
