@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections import deque
 from collections.abc import Iterator
 from math import inf
 from pathlib import Path
@@ -231,6 +232,7 @@ class GrowingJournal:
         self._path = path
         self._file = JournalFile(path)
         self._rest = self._file.more()
+        self._texts: deque[bytes] = deque()  # lines that were read, and not yielded yet
         self._number = 1
         try:
             first, ended, self._rest = self._rest.partition(b"\n")
@@ -242,9 +244,12 @@ class GrowingJournal:
             raise
 
     def lines(self) -> Iterator[Line]:
-        """Yield the lines that are there and have not been read yet. Raises JournalError as `read_journal`."""
-        *texts, self._rest = (self._rest + self._file.more()).split(b"\n")
-        for text in texts:
+        """Yield the lines that are there and have not been yielded yet. Raises JournalError as `read_journal`."""
+        if not self._texts:
+            *texts, self._rest = (self._rest + self._file.more()).split(b"\n")
+            self._texts.extend(texts)
+        while self._texts:
+            text = self._texts.popleft()
             self._number += 1
             if not text:
                 continue

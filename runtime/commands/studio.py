@@ -5,7 +5,8 @@ from __future__ import annotations
 import webbrowser
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
+from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
@@ -16,6 +17,9 @@ from runtime.commands.options import PORT_MAX, Json, Rules, are_modules, is_spec
 from runtime.commands.output import note, put, put_json
 from runtime.studio.page import pictures, saved
 from runtime.studio.steps import RecordedRun
+
+LINES_FIRST: Final = 2_000  # of a journal, before its page is opened
+DELAY_MAX: Final = 3_600
 
 
 def studio(
@@ -31,6 +35,12 @@ def studio(
     force: Annotated[bool, Parameter(help="Show it though the spec has changed since.")] = False,
     host: Annotated[str, Parameter(help="The address that the page is served at.")] = "127.0.0.1",
     port: Annotated[int, Parameter(help="The port; any free one if left out.")] = 0,
+    share: Annotated[
+        bool, Parameter(negative=(), help="Print a second link, for others: it shows the same some time later.")
+    ] = False,
+    delay: Annotated[
+        float, Parameter(help="Of --share: how many seconds later; hands that are hidden are seen there, too.")
+    ] = 30.0,
     no_browser: Annotated[bool, Parameter(help="Print the link, and open no browser.")] = False,
     rules: Rules = [],  # noqa: B006 (cyclopts makes a new list)
     json: Json = False,
@@ -40,6 +50,7 @@ def studio(
     A run that still goes on is followed: the page shows what comes as its journal is written.
     A server's journal shows where its clients stand too, as clients of the spec would. The page is for this machine and
     for who has its link; --save writes one file to mail or to hand in. Without --save the extra 'web' is needed.
+    --share prints a link for a class, which shows a run that goes on as it was half a minute ago.
     Of a spec, the page is an editor: what is wrong is told as one types, with the pictures of all roles. Its file is
     written only when one says so there. Ctrl-C ends it.
     """
@@ -47,9 +58,10 @@ def studio(
     if not 0 <= port <= PORT_MAX:
         raise CommandError(f"--port {port} is not within 0..{PORT_MAX}")
     opened = partial(_opened, browser=not no_browser, json=json)
+    behind = _behind(delay) if share else None
     if shown in shipped() or (is_path(shown) and shown.endswith((".yaml", ".yml"))):
-        if save is not None or spec is not None or force:
-            raise CommandError("--save, --spec and --force are for a journal: a spec is saved on its page")
+        if save is not None or spec is not None or force or share:
+            raise CommandError("--save, --spec, --force and --share are for a journal: a spec is saved on its page")
         return _edit(shown, rules, host, port, opened)
     if spec is not None:
         is_spec(spec)
@@ -57,21 +69,28 @@ def studio(
         pages_are_there("--save FILE needs nothing")
     run = RecordedRun(Path(shown), spec, force=force, rules=rules)
     try:
-        run.read()
         if save is not None:
+            run.read()
             _save(run, save, json=json)
         else:
-            _serve(run, host, port, opened)
+            run.read(LINES_FIRST)  # what is wrong there is told at once; the site reads on
+            _serve(run, host, port, opened, behind)
     finally:
         run.close()
     return OK
 
 
-def _serve(run: RecordedRun, host: str, port: int, opened: partial[None]) -> None:
+def _behind(delay: float) -> float:
+    if not 0 <= delay <= DELAY_MAX:
+        raise CommandError(f"--delay {delay:g} is not within 0..{DELAY_MAX} seconds")
+    return delay
+
+
+def _serve(run: RecordedRun, host: str, port: int, opened: partial[None], behind: float | None) -> None:
     from runtime.studio.site import serve
 
     try:
-        serve(run, host, port, opened)
+        serve(run, host, port, opened, behind)
     except OSError as error:
         raise CommandError(f"cannot listen on {host}:{port}: {error.strerror or error}", NETWORK) from error
     except PictureError as error:
@@ -108,11 +127,15 @@ def _edit(name: str, rules: list[str], host: str, port: int, opened: partial[Non
     return OK
 
 
-def _opened(link: str, *, browser: bool, json: bool) -> None:
+def _opened(link: str, shared: str | None = None, *, browser: bool, json: bool) -> None:
     if json:
-        put_json({"link": link})
+        put_json({"link": link} | ({} if shared is None else {"shared": shared}))
     else:
         put(link)
+        if shared is not None:
+            put(f"for others: {shared}")
+            if urlsplit(shared).hostname in ("127.0.0.1", "localhost", "::1"):
+                note("others reach it from this machine alone: --host 0.0.0.0 lets them in from elsewhere")
     note("Ctrl-C ends it")
     if browser:
         webbrowser.open(link)

@@ -169,6 +169,8 @@ def serve_editor(file: SpecFile, rules: Sequence[str], host: str, port: int, ope
     """
     bench = Bench(file.name, rules)
     try:
-        serve_site(lambda *place: EditSite(file, bench, *place).app, host, port, opened, HEARD_BYTES_MAX)
+        serve_site(
+            lambda place: EditSite(file, bench, *place[:3]).app, host, port, opened, heard_bytes_max=HEARD_BYTES_MAX
+        )
     finally:
         bench.close()

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import secrets
 import socket
+from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Final
 
 from starlette.datastructures import QueryParams
@@ -62,13 +64,27 @@ def files(page: str, *loaded: str) -> list[BaseRoute]:
     return [Route("/", shown), Route("/favicon.ico", no_icon), Route("/{name}", file)]
 
 
-class Guarded:
-    """Lets through who calls this studio by its own name and has its cookie; sets the headers of every answer."""
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What a second link shows, whose token has it."""
 
-    def __init__(self, app: ASGIApp, *, token: str, port: int, hosts: frozenset[str]) -> None:
+    token: str
+    app: ASGIApp
+
+
+class Guarded:
+    """Lets through who calls this studio by its own name and has its cookie; sets the headers of every answer.
+
+    Who has the token of what is ``shared`` sees that, and no more.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, token: str, port: int, hosts: frozenset[str], shared: Shared | None = None
+    ) -> None:
         self._app = app
         self._cookie = f"accord-studio-{port}"  # cookies know no ports: two studios do not take each other's
-        self._token = token
+        self._app = app
+        self._shown = [Shared(token, app), *([] if shared is None else [shared])]
         self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -77,14 +93,16 @@ class Guarded:
             await self._app(scope, receive, send)
             return
         asked = HTTPConnection(scope)
-        refusal = self._refusal(asked)
+        shown = self._shown_to(asked.cookies.get(self._cookie, ""))
+        refusal = self._refusal(asked, known=shown is not None)
+        app = self._app if shown is None else shown.app
         if scope["type"] == "websocket":
             if refusal is None:
-                await self._app(scope, receive, send)
+                await app(scope, receive, send)
             else:
                 await WebSocket(scope, receive, send).close()  # which answers 403
             return
-        answer: ASGIApp = self._app if refusal is None else PlainTextResponse(f"{refusal[1]}\n", refusal[0])
+        answer: ASGIApp = app if refusal is None else PlainTextResponse(f"{refusal[1]}\n", refusal[0])
         if refusal is None and scope["path"] == "/enter":
             answer = self._entered(scope)
 
@@ -101,25 +119,45 @@ class Guarded:
         await answer(scope, receive, guarded)
 
     def _entered(self, scope: Scope) -> Response:
-        if not is_same(QueryParams(scope["query_string"]).get("token", ""), self._token):
+        shown = self._shown_to(QueryParams(scope["query_string"]).get("token", ""))
+        if shown is None:
             return PlainTextResponse("this link has no token, or that of another studio\n", 403)
         answer = RedirectResponse("/", 303)
-        answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict", path="/")
+        answer.set_cookie(self._cookie, shown.token, httponly=True, samesite="strict", path="/")
         return answer
 
-    def _refusal(self, asked: HTTPConnection) -> tuple[int, str] | None:
+    def _shown_to(self, token: str) -> Shared | None:
+        """Return what is shown to who has a token, None if it is none of ours."""
+        return next((one for one in self._shown if is_same(token, one.token)), None)
+
+    def _is_ours(self, host: str, scope: Scope) -> bool:
+        """Whether a site is called by a name of its own, or by the very address at which it was reached.
+
+        A page of another site can have a name of its own lead here, not an address.
+        """
+        return host in self._hosts or (_is_address(host) and host.strip("[]") == (scope.get("server") or ("",))[0])
+
+    def _refusal(self, asked: HTTPConnection, *, known: bool) -> tuple[int, str] | None:
         """Return the status and the sentence with which something is refused; None if it is not."""
         host = asked.headers.get("host", "")
-        if host.rpartition(":")[0] not in self._hosts:
+        if not self._is_ours(host.rpartition(":")[0], asked.scope):
             return 421, "this studio has another name"
         if asked.scope.get("method", "GET") not in ("GET", "HEAD"):
             return 405, "nothing is written here"
         # A browser says which site's page opens a WebSocket: a page of another site has the cookie sent along.
         if asked.scope["type"] == "websocket" and asked.headers.get("origin") != f"http://{host}":
             return 403, "only pages of this studio are told what comes"
-        if asked.scope["path"] != "/enter" and not is_same(asked.cookies.get(self._cookie, ""), self._token):
+        if asked.scope["path"] != "/enter" and not known:
             return 403, "open the link that accord studio printed: it has the token"
         return None
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return True
 
 
 def listening(host: str, port: int) -> socket.socket:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -31,6 +32,7 @@ from runtime.studio.steps import Party, RecordedRun, Step
 _PAGES: Final = files("runtime.studio") / "pages"
 SCRIPTS: Final = ("drawing.js", "run.js")
 STYLES: Final = ("common.css", "run.css")
+PICTURES_KEPT: Final = 256  # that were drawn
 VERSION: Final = 3  # of what the page's script reads
 
 
@@ -74,37 +76,58 @@ class Rows:
         return self._index_of[ids]
 
 
+class Seen(NamedTuple):
+    """How far a run is known: so many rows, entries of the table and boards, who took part, and whether it is over.
+
+    ``failed`` says why the journal could not be read on; None as long as it can.
+    """
+
+    rows: int = 0
+    entries: int = 0
+    boards: int = 0
+    parties: tuple[Party, ...] = ()
+    complete: bool = False
+    failed: str | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing will come any more."""
+        return self.complete or self.failed is not None
+
+
 class RunFacts:
     """What the page needs of a run at first, and what has come since: all but pictures, boards, and steps opened.
 
-    ``failed`` says why the journal could not be read on; None as long as it can.
+    ``seen`` says how far it is known; a page may be told less.
     """
 
     def __init__(self, run: RecordedRun) -> None:
         self.run = run
         self.boards = Boards(run.program.spec)
+        self.seen = Seen()
         self._rows = Rows()
         self.rows = self._rows.rows
-        self.failed: str | None = None
-        self._parties: tuple[Party, ...] = ()
-        self._shown()
+        self._shown(None)
 
-    def read(self) -> bool:
-        """Read on in the run's journal, and return whether there is news for the page. Nothing is raised."""
-        told = len(self.rows), self.run.complete
+    def read(self, lines_max: int | None = None) -> bool:
+        """Read on in the run's journal, so many lines at most, and return whether there is news for the page.
+
+        Nothing is raised.
+        """
+        before, failed = self.seen, None
         try:
-            self.run.read()
+            self.run.read(lines_max)
         except (JournalError, ReplayError) as error:
-            self.failed = str(error)
-        self._shown()
+            failed = str(error)
+        self._shown(failed)
         if self.over:
             self.run.close()
-        return told != (len(self.rows), self.run.complete) or self.failed is not None
+        return self.seen != before
 
     @property
     def over(self) -> bool:
         """Whether nothing will come any more."""
-        return self.run.complete or self.failed is not None
+        return self.seen.over
 
     def head(self) -> dict[str, Any]:
         """Return what does not change: the protocol, whose journal it is, the pictures."""
@@ -119,32 +142,37 @@ class RunFacts:
             "tones": TONES,
         }
 
-    def since(self, row: int = 0, entry: int = 0, rows_max: int | None = None) -> dict[str, Any]:
-        """Return the rows from one on, the entries of the table from one on, and what is true of the run by now."""
-        rows = self.rows[
-            row : None if rows_max is None else row + rows_max
-        ]  # first: what rows speak of is known before them
+    def since(
+        self, row: int = 0, entry: int = 0, rows_max: int | None = None, seen: Seen | None = None
+    ) -> dict[str, Any]:
+        """Return the rows from one on, the entries of the table from one on, and what is true of the run.
+
+        That is as far as it is known by now, or was when it was ``seen``.
+        """
+        seen = seen or self.seen
+        end = seen.rows if rows_max is None else min(seen.rows, row + rows_max)
         return {
             "from": row,
-            "rows": rows,
-            "table": self._rows.table[entry:],
-            "parties": party_facts(self._parties),
-            "boards": len(self.boards),
-            "complete": self.run.complete,
-            "failed": self.failed,
+            "rows": self.rows[row:end],
+            "table": self._rows.table[entry : seen.entries],
+            "parties": party_facts(seen.parties),
+            "boards": seen.boards,
+            "complete": seen.complete,
+            "failed": seen.failed,
         }
 
-    def whole(self) -> dict[str, Any]:
-        """Return all that is known of the run by now."""
-        return {**self.head(), **self.since()}
+    def whole(self, seen: Seen | None = None) -> dict[str, Any]:
+        """Return all that is known of the run by now, or was when it was ``seen``."""
+        return {**self.head(), **self.since(seen=seen)}
 
-    def _shown(self) -> None:
+    def _shown(self, failed: str | None) -> None:
         """Make the rows of the steps that have none yet."""
-        steps = self.run.steps[len(self.rows) :]
-        self._parties = self.run.parties
-        self.boards.show(steps, self._parties)
+        steps, parties = self.run.steps[len(self.rows) :], self.run.parties
+        self.boards.show(steps, parties)
         for number, step in enumerate(steps, start=len(self.rows)):
             self._rows.add(step, self.boards.at[number])
+        # At one stroke: pages are told while the journal is read on in a thread.
+        self.seen = Seen(len(self.rows), len(self._rows.table), len(self.boards), parties, self.run.complete, failed)
 
 
 def details(step: Step) -> list[dict[str, Any]]:
@@ -169,7 +197,13 @@ def pictures_of(spec: Spec) -> dict[str, str]:
     """
     dots = write_spec(spec)
     names = frozenset(dots)
-    return {name: inline(render(dot, "svg"), name, names) for name, dot in dots.items()}
+    return {name: _drawn(dot, name, names) for name, dot in dots.items()}
+
+
+@lru_cache(maxsize=PICTURES_KEPT)
+def _drawn(dot: str, name: str, names: frozenset[str]) -> str:
+    """Return a picture; the runs of an event have the same."""
+    return inline(render(dot, "svg"), name, names)
 
 
 def saved(run: RecordedRun, drawn: Mapping[str, str]) -> str:
@@ -189,9 +223,9 @@ def saved(run: RecordedRun, drawn: Mapping[str, str]) -> str:
     policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:"
     page = text_of("run.html")
     for name in STYLES:
-        page = page.replace(f'<link rel="stylesheet" href="/{name}">\n', "")
+        page = page.replace(f'<link rel="stylesheet" href="{name}">\n', "")
     for name in SCRIPTS:
-        page = page.replace(f'<script src="/{name}" defer></script>\n', "")
+        page = page.replace(f'<script src="{name}" defer></script>\n', "")
     return (
         page.replace("</head>", f"<style>{style}</style>\n</head>")
         .replace("<head>", f'<head>\n<meta http-equiv="Content-Security-Policy" content="{policy}">')

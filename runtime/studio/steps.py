@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from diagrams.states.marks import Marks
@@ -86,14 +87,14 @@ class RecordedRun:
         """Who took part in the steps so far: the sessions, each with its peers."""
         return self._maker.parties()
 
-    def read(self) -> None:
-        """Read on, up to where the journal is written.
+    def read(self, lines_max: int | None = None) -> None:
+        """Read on, up to where the journal is written, or so many lines.
 
         Raises:
             JournalError: it is damaged, or cannot be read.
             ReplayError: it does not hang together.
         """
-        for line in self._journal.lines():
+        for line in islice(self._journal.lines(), lines_max):
             self.steps.append(self._maker.step(line))
 
     def close(self) -> None:

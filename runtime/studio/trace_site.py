@@ -112,4 +112,4 @@ def serve_traces(shown: Sequence[ShownTrace], opened: Callable[[str], None]) -> 
     Raises:
         PictureError: Graphviz is missing, or a picture is too much for it.
     """
-    serve_site(lambda *place: TraceSite(shown, *place).app, "127.0.0.1", 0, opened)
+    serve_site(lambda place: TraceSite(shown, *place[:3]).app, "127.0.0.1", 0, opened)

@@ -137,7 +137,7 @@ def serve_standings(event: Event, opened: Callable[[str], None]) -> None:
     standings = Standings(event)
     standings.start()
     try:
-        serve_site(lambda *place: StandingsSite(standings, *place).app, "127.0.0.1", 0, opened)
+        serve_site(lambda place: StandingsSite(standings, *place[:3]).app, "127.0.0.1", 0, opened)
     finally:
         standings.stop()
 

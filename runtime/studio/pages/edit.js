@@ -116,7 +116,7 @@
     }
     for (const picture of wanted) {
       if (versions.get(picture.id) === picture.version) continue;
-      const answer = await fetch(`/drawn/${picture.version}.svg`);
+      const answer = await fetch(`drawn/${picture.version}.svg`);
       if (of !== seq) return;
       if (answer.ok) {
         pictures.add(picture, await answer.text());
@@ -231,7 +231,7 @@
   }
 
   function connect() {
-    socket = new WebSocket(`ws://${location.host}/edit`);
+    socket = new WebSocket(`ws://${location.host}${location.pathname}edit`);
     socket.addEventListener("message", (event) => came(JSON.parse(event.data)));
     socket.addEventListener("close", () => {
       told("the studio does not answer; it is tried again, and your text is still here");

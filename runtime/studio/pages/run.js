@@ -5,7 +5,7 @@
   const { SECONDS, KIND, STAND, ARROWS, UNSURE, BOARD, SAID, byId: $, html, fetched } = Studio;
   const REST = 30; // milliseconds on a step before its board and details are fetched
   const embedded = $("embedded") ? JSON.parse($("embedded").textContent) : null;
-  const facts = embedded ? embedded.facts : await (await fetched(`/run.json${location.search}`)).json();
+  const facts = embedded ? embedded.facts : await (await fetched(`run.json${location.search}`)).json();
   const { rows, table, tones } = facts; // rows and table grow while the run goes on
   let { parties } = facts;
 
@@ -19,7 +19,7 @@
       $("which").append(option);
     });
     $("which").addEventListener("change", () => {
-      location.href = `/?trace=${$("which").value}`;
+      location.href = `?trace=${$("which").value}`;
     });
     $("found").hidden = false;
   }
@@ -28,14 +28,15 @@
       $("about").textContent = [`${rows.length} steps to it`, facts.hint].filter(Boolean).join("; ");
       return;
     }
-    $("about").textContent = `${facts.role}, seed ${facts.seed}, ${rows.length} steps${state ? `; ${state}` : ""}`;
+    const late = live && facts.behind ? `${facts.behind} s behind` : "";
+    $("about").textContent = [`${facts.role}, seed ${facts.seed}, ${rows.length} steps`, state, late].filter(Boolean).join("; ");
   }
 
   // -- pictures and messages -----------------------------------------------------------------------------------
 
   const pictures = new Studio.Pictures($("pictures"));
   for (const picture of facts.pictures) {
-    const text = embedded ? embedded.pictures[picture.id] : await (await fetched(`/picture/${picture.id}.svg${location.search}`)).text();
+    const text = embedded ? embedded.pictures[picture.id] : await (await fetched(`picture/${picture.id}.svg${location.search}`)).text();
     pictures.add(picture, text);
   }
 
@@ -69,6 +70,7 @@
   // -- a step --------------------------------------------------------------------------------------------------
 
   let resting = 0;
+  let awaited = 0; // the step that the link names, while it has not come yet
 
   function light(row) {
     const numbers = talk.numbers();
@@ -87,13 +89,13 @@
     $("boardnone").hidden = board >= 0;
     if (board >= 0) {
       const text = embedded ? embedded.boards[board] : null;
-      $("board").src = !embedded ? `/board/${board}.svg` : text ? `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}` : "";
+      $("board").src = !embedded ? `board/${board}.svg` : text ? `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}` : "";
       $("board").alt = `the board at step ${step + 1}`;
       $("board").hidden = false;
     } else {
       $("board").hidden = true;
     }
-    const told = embedded ? embedded.details[step] : await (await fetched(`/step/${step}${location.search}`)).json();
+    const told = embedded ? embedded.details[step] : await (await fetched(`step/${step}${location.search}`)).json();
     if (step !== at) return;
     $("detail").replaceChildren();
     for (const one of told) {
@@ -113,6 +115,7 @@
   }
 
   function go(step, follow = true) {
+    if (step < rows.length) awaited = 0;
     if (!rows.length) return;
     at = Math.max(0, Math.min(rows.length - 1, step));
     const row = rows[at];
@@ -153,12 +156,13 @@
     count(from);
     live = !news.complete && !news.failed;
     about(live ? "live" : news.failed);
-    if (follows && rows.length > from) go(rows.length - 1);
+    if (awaited && (rows.length >= awaited || !live)) go(awaited - 1);
+    else if (follows && rows.length > from) go(rows.length - 1);
     else if (rows.length) told();
   }
 
   function listen() {
-    const socket = new WebSocket(`ws://${location.host}/live?row=${rows.length}&entry=${table.length}`);
+    const socket = new WebSocket(`ws://${location.host}${location.pathname}live?row=${rows.length}&entry=${table.length}`);
     socket.addEventListener("message", (event) => came(JSON.parse(event.data)));
     socket.addEventListener("close", () => {
       if (!live) return;
@@ -210,7 +214,9 @@
     talk.filter = talk.nameOf.has(wanted.get("player")) ? wanted.get("player") : "";
     $("who").value = talk.filter;
     talk.listAll();
-    go((Number(wanted.get("step")) || (live ? rows.length : 1)) - 1);
+    const step = Number(wanted.get("step"));
+    go((step || (live ? rows.length : 1)) - 1);
+    awaited = live && step > rows.length ? step : 0;
   }
   addEventListener("hashchange", linked);
   if (!facts.boards) document.querySelector("main").classList.add("boardless");

@@ -28,7 +28,8 @@ import httpx2
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from runtime.studio.site import ROWS_MAX, VIEWERS_MAX, RunSite
+from runtime.studio.run_view import ROWS_MAX
+from runtime.studio.site import VIEWERS_MAX, RunSite
 
 HOST = "http://127.0.0.1:8000"
 ORIGIN = {"origin": HOST}

@@ -245,7 +245,7 @@ def test_a_page_follows_a_run_that_goes_on_until_one_steps_back(
         assert page.locator("#more").is_hidden()
     page.keyboard.press("End")
     assert page.inner_text("#where").startswith(f"step {steps} of {steps}")
-    page.wait_for_selector("#board[src^='/board/']")
+    page.wait_for_selector("#board[src^='board/']")
     assert said == []
     page.close()
 

@@ -1,0 +1,173 @@
+"""A run as its pages are told of it: all that is known, or, where it is shared, as much as was known some time ago."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import anyio
+import anyio.to_thread
+import msgspec
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from runtime.studio.guard import files, svg
+from runtime.studio.page import SCRIPTS, STYLES, RunFacts, Seen, details, pictures
+from runtime.studio.rooms import Room
+from runtime.studio.steps import RecordedRun
+
+ROWS_MAX: Final = 2_000  # in one message to a page
+LINES_MAX: Final = 2_000  # of a journal that are replayed before pages are told of them
+READ_SECONDS: Final = 0.1  # between two looks at a journal that is being written
+
+
+class RunView:
+    """The application that shows one run; its paths are relative, so that it may stand anywhere.
+
+    ``behind`` are the seconds after which pages are told what has come; a run that was over when it was opened is shown
+    at once.
+    """
+
+    def __init__(
+        self,
+        facts: RunFacts,
+        drawn: Mapping[str, str],
+        room: Room,
+        behind: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._facts = facts
+        self._pictures = drawn
+        self._room = room
+        self._behind = behind
+        self._clock = clock
+        self._coming: deque[tuple[float, Seen]] = deque()  # what pages will be told, and when it was known
+        self._noted = Seen()
+        self._news = anyio.Event()
+        self._written: dict[tuple[int, int], tuple[str, int, int]] = {}  # by (row, entry) from which on
+        self.seen = facts.seen if facts.over else Seen()
+        self.look()
+        self.app = Starlette(
+            routes=[
+                Route("/run.json", self._run_facts),
+                Route("/step/{number:int}", self._step),
+                Route("/picture/{name}.svg", self._picture),
+                Route("/board/{number:int}.svg", self._board),
+                WebSocketRoute("/live", self._live),
+                *files("run.html", *SCRIPTS, *STYLES),
+            ]
+        )
+
+    def look(self) -> None:
+        """Take note of what is known of the run by now, and wake the pages that may be told more."""
+        now, known = self._clock(), self._facts.seen
+        if known != self._noted:
+            self._noted = known
+            self._coming.append((now, known))
+        told = self.seen
+        while self._coming and self._coming[0][0] + self._behind <= now:
+            self.seen = self._coming.popleft()[1]
+        if self.seen != told:
+            self._written.clear()
+            news, self._news = self._news, anyio.Event()
+            news.set()
+
+    async def _live(self, socket: WebSocket) -> None:
+        """Tell a page what has come since the row and the entry that it has, until the run is over."""
+        row, entry = _count(socket, "row"), _count(socket, "entry")
+        if row is None or entry is None:
+            await socket.close(1008)
+            return
+        await self._room.hold(socket, lambda page: self._tell(page, row, entry))
+
+    async def _tell(self, socket: WebSocket, row: int, entry: int) -> None:
+        while True:
+            news, seen = self._news, self.seen
+            text, row, entry = self._told(row, entry)
+            await socket.send_text(text)
+            if row < seen.rows:
+                continue
+            if seen.over:
+                await socket.close()
+                return
+            await news.wait()
+
+    def _told(self, row: int, entry: int) -> tuple[str, int, int]:
+        """Return what has come since, as JSON, and from where on the rest will; it is written once for all pages."""
+        if (row, entry) not in self._written:
+            told = self._facts.since(row, entry, ROWS_MAX, self.seen)
+            text = msgspec.json.encode(told).decode()
+            self._written[row, entry] = text, row + len(told["rows"]), entry + len(told["table"])
+        return self._written[row, entry]
+
+    async def _run_facts(self, request: Request) -> Response:
+        facts: dict[str, Any] = {**self._facts.whole(self.seen), "behind": self._behind}
+        return Response(msgspec.json.encode(facts), media_type="application/json")
+
+    async def _step(self, request: Request) -> Response:
+        number = request.path_params["number"]
+        if number >= self.seen.rows:
+            return PlainTextResponse("the run has no such step\n", 404)
+        told = details(self._facts.run.steps[number])
+        return Response(msgspec.json.encode(told), media_type="application/json")
+
+    async def _picture(self, request: Request) -> Response:
+        return svg(self._pictures.get(request.path_params["name"]))
+
+    async def _board(self, request: Request) -> Response:
+        number = request.path_params["number"]
+        return svg(self._facts.boards.svg(number) if number < self.seen.boards else None)
+
+
+def _count(socket: WebSocket, name: str) -> int | None:
+    text = socket.query_params.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+class OpenRun:
+    """A run that is read on while it is written.
+
+    ``own`` shows all of it, ``shared`` what was known ``behind`` seconds ago; None if it is not shared.
+    """
+
+    def __init__(self, run: RecordedRun, room: Room, behind: float | None = None) -> None:
+        """Draw the pictures. Raises PictureError: Graphviz is missing, or a picture is too much for it."""
+        self._facts = RunFacts(run)
+        drawn = pictures(run)
+        self.own = RunView(self._facts, drawn, room)
+        self.shared = None if behind is None else RunView(self._facts, drawn, room, behind)
+
+    async def read_on(self) -> None:
+        """Read the journal as it is written, and tell the pages, until all has been told."""
+        try:
+            while not await self.read():
+                await anyio.sleep(READ_SECONDS)
+        finally:
+            self.close()
+
+    async def read(self) -> bool:
+        """Read what has been written by now, and return whether pages have been told all that will come."""
+        more = not self._facts.over
+        while more:
+            before = len(self._facts.rows)
+            await anyio.to_thread.run_sync(self._facts.read, LINES_MAX)
+            more = len(self._facts.rows) - before == LINES_MAX
+            self._look()
+        self._look()
+        return all(view.seen.over for view in self._views())
+
+    def close(self) -> None:
+        """Read no more."""
+        self._facts.run.close()
+
+    def _views(self) -> list[RunView]:
+        return [self.own] if self.shared is None else [self.own, self.shared]
+
+    def _look(self) -> None:
+        for view in self._views():
+            view.look()
