@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import webbrowser
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
-from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
 from diagrams.rendering.render import PictureError
 from machines.loader import is_path, shipped
-from runtime.commands.exit_codes import NETWORK, OK, CommandError
-from runtime.commands.options import PORT_MAX, Json, Rules, are_modules, is_spec, pages_are_there
-from runtime.commands.output import note, put, put_json
+from runtime.commands.exit_codes import OK, CommandError
+from runtime.commands.options import Json, Rules, are_modules, is_spec, pages_are_there
+from runtime.commands.output import put, put_json
+from runtime.commands.page_options import PageOptions
 from runtime.studio.page import pictures, saved
 from runtime.studio.steps import RecordedRun
 
 LINES_FIRST: Final = 2_000  # of a journal, before its page is opened
-DELAY_MAX: Final = 3_600
 
 
 def studio(
@@ -33,15 +31,7 @@ def studio(
     ] = None,
     spec: Annotated[str | None, Parameter(help="Use this spec, not the one that the journal names.")] = None,
     force: Annotated[bool, Parameter(help="Show it though the spec has changed since.")] = False,
-    host: Annotated[str, Parameter(help="The address that the page is served at.")] = "127.0.0.1",
-    port: Annotated[int, Parameter(help="The port; any free one if left out.")] = 0,
-    share: Annotated[
-        bool, Parameter(negative=(), help="Print a second link, for others: it shows the same some time later.")
-    ] = False,
-    delay: Annotated[
-        float, Parameter(help="Of --share: how many seconds later; hands that are hidden are seen there, too.")
-    ] = 30.0,
-    no_browser: Annotated[bool, Parameter(help="Print the link, and open no browser.")] = False,
+    at: PageOptions = PageOptions(),
     rules: Rules = [],  # noqa: B006 (cyclopts makes a new list)
     json: Json = False,
 ) -> int:
@@ -55,14 +45,11 @@ def studio(
     written only when one says so there. Ctrl-C ends it.
     """
     are_modules(rules)
-    if not 0 <= port <= PORT_MAX:
-        raise CommandError(f"--port {port} is not within 0..{PORT_MAX}")
-    opened = partial(_opened, browser=not no_browser, json=json)
-    behind = _behind(delay) if share else None
+    at.check()
     if shown in shipped() or (is_path(shown) and shown.endswith((".yaml", ".yml"))):
-        if save is not None or spec is not None or force or share:
+        if save is not None or spec is not None or force or at.share:
             raise CommandError("--save, --spec, --force and --share are for a journal: a spec is saved on its page")
-        return _edit(shown, rules, host, port, opened)
+        return _edit(shown, rules, at, json=json)
     if spec is not None:
         is_spec(spec)
     if save is None:
@@ -74,27 +61,17 @@ def studio(
             _save(run, save, json=json)
         else:
             run.read(LINES_FIRST)  # what is wrong there is told at once; the site reads on
-            _serve(run, host, port, opened, behind)
+            _serve(run, at, json=json)
     finally:
         run.close()
     return OK
 
 
-def _behind(delay: float) -> float:
-    if not 0 <= delay <= DELAY_MAX:
-        raise CommandError(f"--delay {delay:g} is not within 0..{DELAY_MAX} seconds")
-    return delay
-
-
-def _serve(run: RecordedRun, host: str, port: int, opened: partial[None], behind: float | None) -> None:
+def _serve(run: RecordedRun, at: PageOptions, *, json: bool) -> None:
     from runtime.studio.site import serve
 
-    try:
-        serve(run, host, port, opened, behind)
-    except OSError as error:
-        raise CommandError(f"cannot listen on {host}:{port}: {error.strerror or error}", NETWORK) from error
-    except PictureError as error:
-        raise CommandError(str(error)) from error
+    with at.served():
+        serve(run, at.host, at.port, partial(at.opened, json=json), at.behind)
 
 
 def _save(run: RecordedRun, path: Path, *, json: bool) -> None:
@@ -110,7 +87,7 @@ def _save(run: RecordedRun, path: Path, *, json: bool) -> None:
         put(f"{path}: {len(run.steps)} steps of {run.head.protocol}; open it in a browser")
 
 
-def _edit(name: str, rules: list[str], host: str, port: int, opened: partial[None]) -> int:
+def _edit(name: str, rules: list[str], at: PageOptions, *, json: bool) -> int:
     is_spec(name)
     pages_are_there("accord check --watch SPEC needs nothing")
     from runtime.studio.edit_site import serve_editor
@@ -119,23 +96,8 @@ def _edit(name: str, rules: list[str], host: str, port: int, opened: partial[Non
     file = SpecFile(name)
     try:
         file.read()
-        serve_editor(file, rules, host, port, opened)
     except SpecFileError as error:
         raise CommandError(str(error)) from error
-    except OSError as error:
-        raise CommandError(f"cannot listen on {host}:{port}: {error.strerror or error}", NETWORK) from error
+    with at.served():
+        serve_editor(file, rules, at.host, at.port, partial(at.opened, json=json))
     return OK
-
-
-def _opened(link: str, shared: str | None = None, *, browser: bool, json: bool) -> None:
-    if json:
-        put_json({"link": link} | ({} if shared is None else {"shared": shared}))
-    else:
-        put(link)
-        if shared is not None:
-            put(f"for others: {shared}")
-            if urlsplit(shared).hostname in ("127.0.0.1", "localhost", "::1"):
-                note("others reach it from this machine alone: --host 0.0.0.0 lets them in from elsewhere")
-    note("Ctrl-C ends it")
-    if browser:
-        webbrowser.open(link)

@@ -17,7 +17,7 @@ pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from runtime.commands import studio as command
+from runtime.commands.page_options import DELAY_MAX
 from runtime.studio import site as site_module
 from runtime.studio.rooms import Room
 from runtime.studio.run_view import RunView
@@ -156,5 +156,5 @@ def test_the_command_prints_a_link_for_others_and_says_who_reaches_it(
     assert main(["studio", str(path), "--no-browser"]) == 0
     assert "for others" not in capsys.readouterr().out
     assert asked == [30.0, None]
-    assert main(["studio", str(path), "--share", "--delay", str(command.DELAY_MAX + 1)]) == 2
+    assert main(["studio", str(path), "--share", "--delay", str(DELAY_MAX + 1)]) == 2
     assert main(["studio", "sticks", "--share"]) == 2
