@@ -33,9 +33,7 @@ class PageOptions:
     ] = False
     delay: Annotated[
         float,
-        Parameter(
-            name="--delay", help="Of --share: how many seconds later. Hands that are hidden are seen there, too."
-        ),
+        Parameter(name="--delay", help="Of --share: seconds later. Hands that are hidden are seen there, too."),
     ] = 30.0
     no_browser: Annotated[bool, Parameter(name="--no-browser", help="Print the link, and open no browser.")] = False
 
