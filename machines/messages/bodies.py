@@ -41,7 +41,7 @@ class MessageCodec:
     ``parse``, if there is one, is ``read`` for JSON text: see `machines.messages.decoding.parser_of`.
     """
 
-    __slots__ = ("build", "fields", "name", "pack", "parse", "read", "shapes")
+    __slots__ = ("_example", "build", "fields", "name", "pack", "parse", "read", "shapes")
 
     def __init__(self, message: Message, types: Mapping[str, TypeDeclaration]) -> None:
         compiler = Compiler(types)
@@ -58,6 +58,7 @@ class MessageCodec:
         readers = [body.reader() for body in compiled]
         self.read: Read = readers[0] if len(readers) == 1 else _first_of(readers)
         self.parse: Parse | None = compiled[0].parser() if len(compiled) == 1 else None
+        self._example: Any = NO_MATCH  # until it is asked for
 
     def why_not(self, value: Any) -> str:
         """Return what keeps a value from being this message, in the body that it comes closest to; for people."""
@@ -72,8 +73,13 @@ class MessageCodec:
         return faults if len(faults) == len(self.shapes) else []
 
     def example(self) -> Any:
-        """Return a value that `read` takes: the body with an example in each field."""
-        return self.shapes[0].example()
+        """Return a value that `read` takes: the body with an example in each field.
+
+        It is frozen, and made once: of patterns that takes milliseconds, and each message that is none asks for it.
+        """
+        if self._example is NO_MATCH:
+            self._example = self.shapes[0].example()
+        return self._example
 
     def samples(self) -> Iterator[Any]:
         """Yield values that `read` takes and that differ where the fields leave room."""

@@ -17,13 +17,14 @@ from machines.model import Spec
 from machines.values import Range
 from runtime.players.seeds import derived_seed
 from runtime.simulation.campaign import Campaign
-from runtime.simulation.judged_game import JudgedActor, JudgedGame
+from runtime.simulation.judged_game import AFTER_MAX, JudgedActor, JudgedGame
 from runtime.simulation.network import EndlessError
 from runtime.simulation.oracle import Failure, Oracle
 from runtime.simulation.scenarios import CLIENTS, NAMES, GameScenario, callers, seats
 
 CHANCE: Final = 0.25  # that something else is sent instead of a message
 CLIENTS_MAX: Final = 5
+TO_THE_END: Final = 0.05  # how often those who are left play on however long it takes
 LINE_BYTES: Final = 1 << 14
 PIECES: Final = (
     b"", b"\0", b"\xff\xfe", b"\xed\xa0\x80", b"null", b"true", b"{}", b"[]", b"-0", b"1E400", b"1e-400", b"NaN",
@@ -36,11 +37,27 @@ Misdeed = Callable[["HostileGame", JudgedActor, Send], None]
 
 
 class HostileGame(JudgedGame):
-    """A game in which the clients with the seats ``hostile`` do what they like. ``misdeeds`` counts what they did."""
+    """A game in which the clients with the seats ``hostile`` do what they like. ``misdeeds`` counts what they did.
+
+    It is over ``calm_max`` messages after the last of them could do anything: what comes of it has come by then.
+    """
 
     hostile: frozenset[int] = frozenset()
     misdeeds = 0
+    calm_max: int | None = AFTER_MAX
     chance: Random
+    _calm = 0
+
+    def is_over(self) -> bool:
+        """See `Simulation.is_over`."""
+        return self.calm_max is not None and self._calm > self.calm_max
+
+    def _is_calm(self) -> bool:
+        """Whether none who is hostile can do anything any more."""
+        return not self._coming and not any(
+            actor.seat in self.hostile and not actor.mute and actor.ended is None and actor.links
+            for actor in self.actors
+        )
 
     def send(self, actor: JudgedActor, effect: Send) -> None:
         """See `JudgedGame.send`; a hostile client may do something else."""
@@ -49,6 +66,7 @@ class HostileGame(JudgedGame):
             self.accuse(actor, "it is hostile")
             self.chance.choice(MISDEEDS)(self, actor, effect)
             return
+        self._calm += bool(self.misdeeds) and self._is_calm()
         super().send(actor, effect)
 
     def say(self, actor: JudgedActor, seat: int, data: bytes) -> None:
@@ -150,6 +168,7 @@ class HostileCampaign:
         game = HostileGame(self._spec, programs, oracle, seed=derived_seed(seed, "game"))
         game.chance = chance
         game.hostile = frozenset(chance.sample(range(clients), chance.randint(1, clients)))
+        game.calm_max = None if chance.random() < TO_THE_END else AFTER_MAX
         self._campaign.invite(game, scene, seed)
         assert callers(self._spec), "somebody connects"
         try:

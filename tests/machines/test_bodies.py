@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from machines import model
+from machines.loader import load
 from machines.messages.shapes import Mismatch
 from machines.messages.types import (
     check_message,
@@ -38,7 +39,7 @@ from tests.machines.type_values import (
     values_of,
     wired,
 )
-from tests.support.shared import SHARED, needs_shared
+from tests.support.shared import SHARED
 
 MOVE = "[place, $id int, $turn int, {tile: $tile int, x: $x int, y: $y int}]"
 DIRECTIONS = "{Dir: {enum: [North, South], loose: true}, Name: {string: '[a-z]+'}, Names: [Name, ...]}"
@@ -217,7 +218,16 @@ def test_a_text_that_many_fields_could_share_is_read_in_linear_time() -> None:
     assert message.read("-" * 1_000_000) is not None
 
 
-@needs_shared
+def test_an_example_is_made_once_however_often_a_message_is_compared_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = load("smtp")
+    codec = compile_message(spec.messages["RCPT"], spec.types)
+    example = codec.example()
+    monkeypatch.setattr("machines.messages.templates.shortest", None)  # the dear search for a text
+
+    assert codec.example() is example
+    assert codec.read(example) is not None
+
+
 @pytest.mark.parametrize("name", ["santorini-prompts", "santorini-relay", "santorini-rulecheck", "trains", "tsuro"])
 def test_the_types_and_messages_of_every_sketch_are_understood(name: str) -> None:
     text = (SHARED / "sketches" / f"{name}.yaml").read_text()

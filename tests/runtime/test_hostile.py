@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -93,9 +94,35 @@ def test_every_misdeed_is_done(misdeed: object, monkeypatch: pytest.MonkeyPatch)
     assert any(actor.blame == "it is hostile" for game in games for actor in game.actors)
 
 
-def test_the_command_says_how_many_there_were_and_what_was_found() -> None:
-    words = [sys.executable, "-m", "benchmarks.hostile", "--sessions", "20", "--jobs", "1", "sticks"]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+def test_a_game_is_over_soon_after_nobody_is_hostile_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    def said(share: float) -> list[list[list[object]]]:
+        monkeypatch.setattr("runtime.simulation.hostile_game.TO_THE_END", share)
+        return [[list(actor.sent) for actor in campaign("sticks").play(seed)[0].actors] for seed in range(20)]
 
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert " misdeeds: 0 found; " in done.stdout
+    def messages(games: list[list[list[object]]]) -> int:
+        return sum(len(sent) for game in games for sent in game)
+
+    monkeypatch.setattr("runtime.simulation.hostile_game.AFTER_MAX", 4)
+    soon, late = said(0.0), said(1.0)
+
+    assert messages(soon) < messages(late)
+    for before, after in zip(soon, late, strict=True):
+        assert [sent[: len(begun)] for begun, sent in zip(before, after, strict=False)] == before, "the same till then"
+
+
+def test_the_command_says_how_many_there_were_and_what_was_found_and_goes_on_from_its_file(tmp_path: Path) -> None:
+    kept = tmp_path / "run.json"
+
+    def told(sessions: int) -> str:
+        words = [sys.executable, "-m", "benchmarks.hostile", "--jobs", "1", "--resume", str(kept), "sticks"]
+        words += ["--sessions", str(sessions)]
+        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    assert "50 hostile sessions in 50 games, " in (first := told(20))
+    assert " misdeeds: 0 found; " in first
+    assert json.loads(kept.read_text())["seeds"] == {"sticks": 50}
+    assert "50 hostile sessions in 50 games, " in told(50), "there are so many"
+    assert "100 hostile sessions in 100 games, " in told(51)
+    assert json.loads(kept.read_text())["seeds"] == {"sticks": 100}
