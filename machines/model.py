@@ -84,7 +84,7 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """A YAML mapping whose values are expressions: ``{name: name}``."""
+    """``{name: name}``, in an expression or as a YAML mapping whose values are expressions."""
 
     items: tuple[tuple[str, Expression], ...]
     place: Place
@@ -119,7 +119,20 @@ class Conditional:
     place: Place
 
 
-Expression = Constant | Name | Attribute | Item | Call | Sequence | Mapped | Unary | Binary | Conditional
+@dataclass(frozen=True, slots=True)
+class Comprehension:
+    """``[value for item in over if condition]``: a list made of another; ``item`` is seen in value and condition."""
+
+    value: Expression
+    item: str
+    over: Expression
+    condition: Expression | None
+    place: Place
+
+
+Expression = (
+    Constant | Name | Attribute | Item | Call | Sequence | Mapped | Unary | Binary | Conditional | Comprehension
+)
 
 # -- types and messages ----------------------------------------------------------------------------------------------
 

@@ -40,6 +40,7 @@ from machines.model import (
     Attribute,
     Binary,
     Call,
+    Comprehension,
     Conditional,
     Constant,
     Expression,
@@ -122,6 +123,8 @@ class Evaluation:
                 return self._calculated(expression, "-", Constant(0, expression.place), operand)
             case Conditional(condition, yes, no):
                 return self._either(condition, yes, no)
+            case Comprehension():
+                return self._made(expression)
             case Binary("and" | "or" as word, left, right):
                 return self._both(word, left, right)
             case Binary("+", left, right):
@@ -148,7 +151,7 @@ class Evaluation:
         self.of(left)
         after = narrowed(self.values, left, self.types, holds=word == "and")
         if after is not None:  # else the right side is never asked for
-            Evaluation(self.peers, after, self.live, self.partners, self.sent, self.lacks).of(right)
+            self._for(after).of(right)
         return BOOLEAN
 
     def _either(self, condition: Expression, yes: Expression, no: Expression) -> Type:
@@ -157,9 +160,24 @@ class Evaluation:
         for holds, chosen in ((True, yes), (False, no)):
             after = narrowed(self.values, condition, self.types, holds=holds)
             if after is not None:  # else that value is never asked for
-                inner = Evaluation(self.peers, after, self.live, self.partners, self.sent, self.lacks)
-                found.append(inner.of(chosen))
+                found.append(self._for(after).of(chosen))
         return UNKNOWN if UNKNOWN in found else union(part for one in found for part in self._parts(one))
+
+    def _for(self, values: Values) -> Evaluation:
+        return Evaluation(self.peers, values, self.live, self.partners, self.sent, self.lacks)
+
+    def _made(self, whole: Comprehension) -> Type:
+        """Return the lists that are made of others, item by item."""
+        parts = self._parts(self.of(whole.over))
+        many = as_list(parts[0]) if _one_list(parts) else ListType(UNKNOWN, 0, None)
+        inside = {**self.values, whole.item: many.item}
+        kept: Values | None = inside
+        if whole.condition is not None:
+            self._for(inside).of(whole.condition)
+            kept = narrowed(inside, whole.condition, self.types, holds=True)
+        if kept is None or many.high == 0:  # no item is ever kept
+            return TupleType(())
+        return bounded(ListType(self._for(kept).of(whole.value), 0 if whole.condition else many.low, many.high))
 
     # -- parts of values ---------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ A303  a name that is seen everywhere is bound          A308  side by side, `as` 
 A304  a field would overwrite a parameter               A309  side by side, a name is bound in vain
 A305  a field would overwrite a name of another type    A311  one name declared twice, in two kinds
 A307  a layer writes what a running call will bind     A312  a sign-up's field that every peer has already
-A313  a live value bound otherwise, or not on all ways
+A313  a live value bound otherwise, or not on all ways  A318  an item of a list has another value's name
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from machines.analysis.call_graph import CallGraph, bound_on, lets, ways
-from machines.analysis.scopes import BUILT_IN_VALUES, EVENT_NAMES, bindings, global_names
+from machines.analysis.scopes import BUILT_IN_VALUES, EVENT_NAMES, bindings, frame_names, global_names
 from machines.analysis.traversal import all_branches, all_choices, all_steps, machine_expressions
-from machines.expressions.unparse import names
+from machines.expressions.unparse import names, walk
 from machines.model import (
     Binding,
+    Comprehension,
     Constant,
     Enumeration,
     Expression,
@@ -67,11 +68,12 @@ def check_declared(spec: Spec, problems: Problems) -> None:
 
 
 def check_bindings(flow: CallGraph, machine: Machine, problems: Problems) -> None:
-    """Run the checks A303 to A309 on one machine."""
+    """Run the checks A303 to A309, A313 and A318 on one machine."""
     spec = flow.spec
     seen = global_names(spec, machine.role)
     _check_globals(machine, spec, seen, problems)
     _check_live(flow, machine, problems)
+    _check_items(flow, machine, seen, problems)
     _check_fields(machine, spec, seen, problems)
     _check_layers(flow, machine, problems)
     for state in machine.states.values():
@@ -167,6 +169,22 @@ def _check_live(flow: CallGraph, machine: Machine, problems: Problems) -> None:
         for name in sorted(some & used.keys()):
             text = f"{name!r} is live around {machine.name} on some ways to it, not on all"
             problems.add(used[name], "A313", text, "let each machine that calls it have it, or pass it as a parameter")
+
+
+def _check_items(flow: CallGraph, machine: Machine, seen: Mapping[str, str], problems: Problems) -> None:
+    """A318: an item of a list that is made of another has the name of another value."""
+    frame = {*frame_names(machine, flow.spec), *flow.live_somewhere[machine.name], *EVENT_NAMES, "result"}
+    for whole in machine_expressions(machine, flow.spec.messages):
+        for made in (part for part in walk(whole) if isinstance(part, Comprehension)):
+            inner = (part for of in (made.value, made.condition) if of is not None for part in walk(of))
+            item = made.item
+            if any(isinstance(part, Comprehension) and part.item == item for part in inner):
+                what = "an item of another list in it"
+            elif item in seen or item in frame:
+                what = seen.get(item, f"a value of {machine.name} already")
+            else:
+                continue
+            problems.add(made.place, "A318", f"'for' can not bind {item!r}: it is {what}", "choose another name")
 
 
 def _received(machine: Machine, spec: Spec) -> Iterator[tuple[str, Place]]:

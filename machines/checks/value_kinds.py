@@ -22,6 +22,7 @@ from machines.model import (
     Attribute,
     Binary,
     Call,
+    Comprehension,
     Conditional,
     Constant,
     Drop,
@@ -203,7 +204,7 @@ class _Kinds:
                 return self._cut(self.kinds(whole))
             case Call(path) if path in _OF_FUNCTION:
                 return _OF_FUNCTION[path]
-            case Sequence():
+            case Sequence() | Comprehension():
                 return _LIST
             case Mapped():
                 return frozenset({"mapping"})
@@ -339,6 +340,11 @@ class _Kinds:
                 self._truth(condition, "'if'")
                 self._inside(yes)
                 self._inside(no)
+            case Comprehension(value, _, over, asked):
+                for part in (over, value, *([asked] if asked is not None else ())):
+                    self._inside(part)
+                self._takes(over, _LIST | {"range"}, "'for' goes through a list or a range", "like for n in 1..3")
+                self._truth(asked, "'if'")
             case Binary(operator, left, right):
                 self._inside(left)
                 self._inside(right)

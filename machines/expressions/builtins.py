@@ -7,6 +7,7 @@
     sorted(x)                  numbers, or texts            column(list, field)    that field of each
     keys(x) values(x)          of a mapping, in order       where(list, field, v)  those of which it is v
     head(x, n) tail(x, n)      the first n of a list or text, all but those
+    [f(x) for x in list if c]  of each of a list, or some
     str(x) int(text)           int is null if it is none    split(text, by) join(list, by) lower(text) upper(text)
 
 Nothing is changed: each gives a new value. What one makes has at most LENGTH_MAX elements or characters.
@@ -272,6 +273,18 @@ def where(list: Any, field: Any, value: Any, /) -> tuple[Any, ...]:  # noqa: A00
     items = _listed(list, "where")
     found = column(items, field)
     return tuple([item for item, own in zip(items, found, strict=True) if typed_equal(own, value)])
+
+
+def made_of(
+    work: int, over: Any, make: Callable[[Any], Any], keep: Callable[[Any], bool] | None = None, /
+) -> tuple[Any, ...]:
+    """Return what a function makes of each of a list, or of those that are kept; each item goes for ``work`` elements.
+
+    It is ``[make(x) for x in over if keep(x)]``. Raises OperandError if ``over`` is neither a list nor a range.
+    """
+    items = _listed(over, "for ... in")
+    spend(len(items) * work)
+    return tuple([make(item) for item in items if keep is None or keep(item)])
 
 
 def as_text(value: Any, /) -> str:

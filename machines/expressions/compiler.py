@@ -9,10 +9,11 @@ computed once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from operator import itemgetter
 from typing import Any, Protocol
 
-from machines.expressions.builtins import TOTAL, excepting
+from machines.expressions.builtins import TOTAL, excepting, made_of
 from machines.expressions.operations import (
     ARITHMETIC,
     ORDERINGS,
@@ -25,11 +26,12 @@ from machines.expressions.operations import (
     typed_equal,
 )
 from machines.expressions.python import Evaluator, Guard, Part, Writer
-from machines.expressions.unparse import is_boolean, show
+from machines.expressions.unparse import is_boolean, show, walk
 from machines.model import (
     Attribute,
     Binary,
     Call,
+    Comprehension,
     Conditional,
     Constant,
     Expression,
@@ -131,6 +133,7 @@ class _Compiler:
 
     def __init__(self, expression: Expression, scope: Scope) -> None:
         self._scope = scope
+        self._items: dict[str, Part] = {}  # of the lists that a part stands within
         self.write = Writer(expression.place)
 
     def part(self, expression: Expression) -> Part:
@@ -138,6 +141,8 @@ class _Compiler:
         match expression:
             case Constant(value):
                 return write.constant(value)
+            case Name(name) if name in self._items:
+                return self._items[name]
             case Name():
                 read = self._scope.name(expression)
                 if isinstance(read, Fixed):
@@ -174,9 +179,24 @@ class _Compiler:
             case Conditional(condition, yes, no):
                 given = [self._guard(condition), self.part(yes), self.part(no)]
                 return self._folded(write.choice(*given), given)
+            case Comprehension():
+                return self._made(expression)
             case Binary(_, left, right):
                 first, second = self.part(left), self.part(right)
                 return self._folded(self._binary(expression, first, second), [first, second])
+
+    def _made(self, expression: Comprehension) -> Part:
+        over = self.part(expression.over)
+        asked = expression.condition
+        outside = self._items
+        with self.write.item_of_list() as item:
+            self._items = {**outside, expression.item: item}
+            value = self.part(expression.value)
+            condition = self._guard(asked) if asked is not None else None
+        self._items = outside
+        work = sum(map(_work, walk(expression.value))) + (sum(map(_work, walk(asked))) if asked is not None else 0)
+        make = partial(_located(made_of, expression), work)
+        return self.write.made_of(over, item, value, condition, make)
 
     def _guard(self, expression: Expression) -> Part:
         part = self.part(expression)
@@ -201,10 +221,18 @@ class _Compiler:
         """Compute now what depends on nothing; what cannot be computed is left to fail when it is run."""
         if all(one.known for one in of):
             try:
-                return self.write.constant(self.write.run(part)([]))
+                return self.write.constant(self.write.value(part))
             except (EvaluationError, WorkError):
                 return part
         return part
+
+
+def _work(part: Expression) -> int:
+    """Return how many elements a part goes for that is worked out for each item of a list.
+
+    What an operation goes through where there are few is not counted, and here they are many.
+    """
+    return 16 if isinstance(part, Call | Binary | Comprehension) else 1
 
 
 def _slot_of(read: Evaluator) -> int | None:

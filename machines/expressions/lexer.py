@@ -4,7 +4,7 @@
 
 Words are ``true false null and or not in except``; every other word, Python's own included, is a name. What another
 language would write (``&&``, ``=``, ``"text"``) is told with our spelling and read on as if it had been written so;
-what we have no spelling for (``**``, ``/``, ``{``) ends the reading.
+what we have no spelling for (``**``, ``/``) ends the reading.
 """
 
 from __future__ import annotations
@@ -70,7 +70,6 @@ _REPLACED = {
 
 _NO_DIVISION = "there is no division: let a rule do it"
 _NO_BITS = "use `and`, `or`, `not`; bits are for rules"
-_NO_MAPPING = "a mapping is written in YAML, in block style"
 _PLAIN_QUOTES = "use the plain single quote '"
 
 _REFUSED = {
@@ -85,9 +84,6 @@ _REFUSED = {
     "->": "a function is a rule of a module",
     ":=": "bind a name with `let`",
     "?": "a choice is written `if c then a else b`",
-    ":": f"there are no slices; {_NO_MAPPING}",
-    "{": _NO_MAPPING,
-    "}": _NO_MAPPING,
     ";": "one expression only; several steps are keys of a state",
     "...": "a range is low..high",
     "$": "a field is read by its name, without $",
@@ -114,7 +110,7 @@ _TOKEN = re.compile(
     | (?P<double>"[^"\\]*(?:\\.[^"\\]*)*")
     | (?P<open>["'])
     | (?P<foreign>{_any_of(sign for sign in (*_REPLACED, *_REFUSED) if len(sign) > 1)})
-    | (?P<sign>\.\.|==|!=|<=|>=|[-+*<>()\[\],.])
+    | (?P<sign>\.\.|==|!=|<=|>=|[-+*<>()\[\]{{}}:,.])
     | (?P<lone>{_any_of(sign for sign in (*_REPLACED, *_REFUSED) if len(sign) == 1)})
     """,
     re.VERBOSE | re.DOTALL,

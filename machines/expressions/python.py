@@ -10,7 +10,8 @@ by names that are made here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from keyword import iskeyword
 from operator import attrgetter, itemgetter
@@ -86,12 +87,13 @@ class Writer:
         self.place = place
         self._names: dict[str, Any] = {"__builtins__": {}, "type": type, "len": len, "int": int, "tuple": tuple}
         self._temporaries = 0
+        self._given = "s"  # what a function of a part takes: the slots, and the items of lists that it stands within
 
     def run(self, part: Part) -> Evaluator:
         """Return the function of a part."""
         if part.read is not None:
             return part.read
-        code = compile(f"lambda s: {part.text}", f"<{self.place}>", "eval")
+        code = compile(f"lambda {self._given}: {part.text}", f"<{self.place}>", "eval")
         made: Evaluator = eval(code, self._names)  # noqa: S307 (it was written here: see above)
         return made
 
@@ -100,6 +102,10 @@ class Writer:
     def slot(self, number: int) -> Part:
         """Return what stands in a slot."""
         return Part(f"s[{number}]", 0, _UNKNOWN, itemgetter(number), number)
+
+    def value(self, part: Part) -> Any:
+        """Return the value of a part that reads nothing."""
+        return self.run(part)(*[[]] * len(self._given.split(",")))
 
     def read(self, read: Evaluator) -> Part:
         """Return what a function gives of the slots."""
@@ -145,6 +151,20 @@ class Writer:
         number = index.constant
         short = f"{value}[{number}] if type({there}) is tuple and {number} < len({value})"
         return self._part(f"({short} else {self._called(general)}({value}, {number}))", [owner])
+
+    @contextmanager
+    def item_of_list(self) -> Iterator[Part]:
+        """Give what stands for the item of a list in what is written within."""
+        item, outside = self._temporary(), self._given
+        self._given = f"{outside}, {item}"
+        yield Part(item)
+        self._given = outside
+
+    def made_of(self, over: Part, item: Part, value: Part, condition: Part | None, made_of: Callable[..., Any]) -> Part:
+        """Return the list of the values for those items of another of which the condition holds."""
+        parts = [over, value] if condition is None else [over, value, condition]
+        functions = "".join(f", lambda {item.text}: {part.text}" for part in parts[1:])
+        return self._part(f"{self._called(made_of)}({over.text}{functions})", parts)
 
     # -- operators ---------------------------------------------------------------------------------------------------
 
@@ -213,7 +233,7 @@ class Writer:
     def _part(self, text: str, parts: Iterable[Part]) -> Part:
         """Return what is written of these parts; what is deep becomes a function of its own."""
         depth = 1 + max((part.depth for part in parts), default=0)
-        return self.read(self.run(Part(text))) if depth > DEEP else Part(text, depth)
+        return Part(text, depth) if depth <= DEEP else Part(f"{self._called(self.run(Part(text)))}({self._given})")
 
     def _called(self, value: Any) -> str:
         """Return a name for something that the text mentions."""

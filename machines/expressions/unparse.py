@@ -13,6 +13,7 @@ a.b  a[b]  f(a)       highest
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from math import isinf
 from typing import Any
@@ -22,6 +23,7 @@ from machines.model import (
     Attribute,
     Binary,
     Call,
+    Comprehension,
     Conditional,
     Constant,
     Expression,
@@ -41,6 +43,7 @@ MINUS = 8
 POSTFIX = 9
 POWERS = {"or": 1, "and": 2, **dict.fromkeys(COMPARISONS, COMPARED), "..": RANGED, "+": 6, "-": 6, "except": 6, "*": 7}
 UNCHAINED = (COMPARED, RANGED)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 # -- tree to text ----------------------------------------------------------------------------------------------------
 
@@ -48,8 +51,8 @@ UNCHAINED = (COMPARED, RANGED)
 def show(expression: Expression) -> str:
     """Return the expression as canonical text: ``parse(show(e))`` is ``e`` up to places.
 
-    What has no text of its own is shown for people only: a YAML mapping as ``{key: value}``, infinity as ``never``,
-    values that are no literals as Python has them.
+    What has no text of its own is shown for people only: infinity as ``never``, values that are no literals as Python
+    has them.
     """
     return _shown(expression, 0)
 
@@ -72,7 +75,7 @@ def _shown(expression: Expression, above: int) -> str:
         case Sequence(items):
             return f"[{', '.join(map(show, items))}]"
         case Mapped(pairs):
-            return "{" + ", ".join(f"{key}: {show(value)}" for key, value in pairs) + "}"
+            return "{" + ", ".join(f"{_key(key)}: {show(value)}" for key, value in pairs) + "}"
         case Unary("not", operand):
             return _bracketed(f"not {_shown(operand, NOT - 1)}", NOT, above)
         case Unary(_, operand):
@@ -85,11 +88,24 @@ def _shown(expression: Expression, above: int) -> str:
                 asked = f"({asked})"
             text = f"if {asked} then {show(yes)} else {show(no)}"
             return f"({text})" if above else text
+        case Comprehension(value, item, over, condition):
+            asked = f" if {show(condition)}" if condition is not None else ""
+            return f"[{_before_word(value)} for {item} in {_before_word(over)}{asked}]"
         case Binary(operator, left, right):
             power = POWERS[operator]
             shown_left = _shown(left, power if power in UNCHAINED else power - 1)
             sign = ".." if operator == ".." else f" {operator} "
             return _bracketed(f"{shown_left}{sign}{_shown(right, power)}", power, above)
+
+
+def _key(key: str) -> str:
+    return key if _NAME.fullmatch(key) else quoted(key)
+
+
+def _before_word(expression: Expression) -> str:
+    """Return the text of what a word stands behind: a value called `if` would begin a choice with it."""
+    called_if = any(isinstance(part, Name) and part.name == "if" for part in walk(expression))
+    return f"({show(expression)})" if called_if else _shown(expression, 1)
 
 
 def _bracketed(text: str, power: int, above: int) -> str:
@@ -137,11 +153,22 @@ def parts(expression: Expression) -> tuple[Expression, ...]:
             return (left, right)
         case Conditional(condition, yes, no):
             return (condition, yes, no)
+        case Comprehension(value, _, over, condition):
+            return (value, over) if condition is None else (value, over, condition)
 
 
 def names(expression: Expression) -> Iterator[Name]:
-    """Yield every name in an expression, in the order written; a call's path is not one."""
-    return (part for part in walk(expression) if isinstance(part, Name))
+    """Yield every name that an expression reads, in the order written; what it binds itself is none, nor a path."""
+    if isinstance(expression, Name):
+        yield expression
+    elif isinstance(expression, Comprehension):
+        asked = names(expression.condition) if expression.condition is not None else ()
+        yield from (name for name in names(expression.value) if name.name != expression.item)
+        yield from names(expression.over)
+        yield from (name for name in asked if name.name != expression.item)
+    else:
+        for part in parts(expression):
+            yield from names(part)
 
 
 def calls(expression: Expression) -> Iterator[Call]:
@@ -158,7 +185,7 @@ def is_boolean(expression: Expression) -> bool | None:
             return operator in COMPARISONS or operator in ("and", "or")
         case Unary(operator, _):
             return operator == "not"
-        case Sequence() | Mapped():
+        case Sequence() | Mapped() | Comprehension():
             return False
         case Conditional(_, yes, no):
             both = {is_boolean(yes), is_boolean(no)}

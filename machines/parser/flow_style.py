@@ -9,6 +9,8 @@ become letters that YAML has no use for, one for one, so every place stays what 
     {if: x == 'a, b', then: y}     a text with a comma
     if: x in [1, 2] and 'a' in y   in block style this is plain already; what begins with a bracket or quote is not
     [a, b]: NEWS                   a list as a key
+    [f(x) for x in list]           a list made of another: for YAML one with a text in it
+    f([{name: x}])                 a mapping within an expression
 
 What YAML reads without a fault keeps that meaning, and where nothing is at fault nothing is looked at.
 """
@@ -19,6 +21,9 @@ import re
 from typing import Final, Literal
 
 import yaml
+
+from machines.expressions.parser import parse
+from machines.problems import Place, Problems
 
 EXPRESSION_LETTERS_MAX: Final = 1_000  # An expression has no more.
 DEPTH_MAX: Final = 64  # Deeper braces are refused.
@@ -44,6 +49,11 @@ _PLAIN_IN_BRACES = re.compile(r"(?:[^,\[\]{}:#]|:(?![\s,\[\]{}]|\Z)|(?<!\s)#)+")
 _KEY_END = re.compile(r":(?=\s|\Z)")
 _COMMENT = re.compile(r"(?<=\s)#")
 _CALL = re.compile(r"\w\(")
+MADE_LIST = re.compile(r"\sfor\s+[A-Za-z_]\w*\s+in\s")
+_MADE = re.compile(rf"[^,]*?{MADE_LIST.pattern}")
+_BRACKETS = re.compile(r"\([^()\[\]{}]*\)|\[[^()\[\]{}]*\]|\{[^()\[\]{}]*\}")
+_WORDS = re.compile(r"\[[\w\s]*\]")
+_BRACES = re.compile(r"\{[^{}\n]*\}")
 
 
 def masked(text: str) -> str:
@@ -147,7 +157,8 @@ class _Masker:
             if text[at] == "[" and is_key and where == "key" and "\n" not in text[at:end]:
                 self.found.append((at, end))
                 return behind + 1, True
-            if not is_key and behind < line_end and text[behind] != "#":
+            goes_on = behind < line_end and text[behind] != "#"
+            if not is_key and (goes_on or is_made_list(text[at:end])):
                 comment = _COMMENT.search(text, behind, line_end)
                 stop = comment.start() if comment else line_end
                 if _KEY_END.search(_TEXT.sub(lambda found: "x" * len(found[0]), text[behind:stop])) is None:
@@ -167,6 +178,8 @@ class _Masker:
         end = comment.start() if comment else line_end
         stripped = self.text[at:end].rstrip()
         without = re.sub(r"(?<![\w'])'(?:[^'\n]|'')*'", lambda found: "x" * len(found[0]), stripped)
+        while (fewer := _BRACES.sub("x", without)) != without:
+            without = fewer
         if _KEY_END.search(without) is None:
             self.found.append((at, at + len(stripped)))
 
@@ -225,6 +238,8 @@ class _Masker:
         end = self._closed(at)
         if end is None:
             return False
+        if is_made_list(self.text[at:end]):
+            return True
         behind = _end_of(_BLANKS, self.text, end)
         sign = self.text[behind : behind + 1]
         if sign == ":":
@@ -263,6 +278,8 @@ class _Masker:
                     return None
                 if only_first and not stack:
                     return self._looked_at(at, found.end())
+            elif sign == ":" and stack and stack[-1] == "}":
+                continue  # of a mapping within the expression
             elif sign in ":#" and stack and not only_first:
                 return None
             elif sign in ",:#]}" and not stack:
@@ -277,6 +294,8 @@ class _Masker:
     def _is_cut(self, at: int, end: int, where: _Where) -> bool:
         """Whether YAML would refuse this expression, or make of it what can not be meant."""
         stretch = self.text[at:end]
+        if is_made_list(stretch):
+            return True
         if not any(mark in stretch for mark in _MARKS):
             return False
         ends_with_colon = self.text[_end_of(_BLANKS, self.text, end) :][:1] == ":"
@@ -305,6 +324,21 @@ _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 def _is_plain(node: yaml.Node) -> bool:
     return isinstance(node, yaml.ScalarNode) and not node.style
+
+
+def is_made_list(stretch: str) -> bool:
+    """Whether a stretch is ``[value for item in list]``, of which YAML makes a list of texts.
+
+    A fault in it leaves it what it is, unless it is all words: ``[wait for me in the hall]`` is a text.
+    """
+    if stretch[:1] != "[" or not MADE_LIST.search(stretch):
+        return False
+    outside = _TEXT.sub("x", stretch[1:-1])
+    while (fewer := _BRACKETS.sub("x", outside)) != outside:
+        outside = fewer
+    if not _MADE.match(outside):
+        return False  # it is a list of several, or one of another made so
+    return not _WORDS.fullmatch(stretch) or parse(stretch, Place("", 1, 1), Problems()) is not None
 
 
 def opens_call(word: str) -> bool:

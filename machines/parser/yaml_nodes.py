@@ -22,7 +22,7 @@ from typing import Protocol
 
 import yaml
 
-from machines.parser.flow_style import masked, opens_call, unmasked
+from machines.parser.flow_style import MADE_LIST, masked, opens_call, unmasked
 from machines.problems import Mend, Place, Problems
 
 BYTES_MAX = 1 << 20  # 1 MiB; the longest shipped spec has 10 KiB.
@@ -244,7 +244,8 @@ class _Composer:
 
     def _list(self, done: _OpenCollection) -> ListNode:
         self.doubtful |= done.braces and any(
-            piece.plain is not None and opens_call(piece.plain) for piece in done.pieces
+            piece.plain is not None and (opens_call(piece.plain) or MADE_LIST.search(piece.plain))
+            for piece in done.pieces
         )
         return ListNode(tuple(piece.node for piece in done.pieces if piece.node is not None), done.place)
 

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from machines.parser.context import inside
+from machines.parser.context import RESERVED, inside
 from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from machines.problems import Place
 
@@ -33,9 +33,10 @@ Owner = tuple[str, ...]
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TEXT = re.compile(r"'(?:[^']|'')*'")
 _FIELD = re.compile(r"(?<!\$)\$\{?([A-Za-z_]\w*)(?:\s+([^=}]*))?")
+_FOR = re.compile(r"\bfor\s+$")
 _STAYING = ("stay", "again")
 _PLAIN = ("early", "live", "doc")  # keys of a machine that are no states
-_NOTHING = frozenset({"true", "false", "null", "and", "or", "not", "in", "except", "never", "if", "then", "else"})
+_NOTHING = frozenset({*RESERVED, "if", "then", "else", "for"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,11 +325,13 @@ def _values(node: Node, owner: Owner) -> Iterator[Occurrence]:
 
 
 def _expression(node: ScalarNode, owner: Owner, skipped: tuple[str, ...] = ()) -> Iterator[Occurrence]:
-    """Yield the names and rules of an expression. A name behind a dot is a field, and none of these."""
+    """Yield the names and rules of an expression. A name behind a dot is a field, one before a colon a key."""
     text = _TEXT.sub(lambda found: " " * len(found[0]), node.text)
     for match in _WORD.finditer(text):
         before, after = text[: match.start()], text[match.end() :]
         if match[0] in skipped or match[0] in _NOTHING or (before and (before[-1].isdigit() or before.endswith("$"))):
+            continue
+        if after.lstrip().startswith(":"):
             continue
         place = inside(node).right(match.start())
         if before.endswith("."):
@@ -336,4 +339,4 @@ def _expression(node: ScalarNode, owner: Owner, skipped: tuple[str, ...] = ()) -
             if module and (after.startswith("(") or not after):
                 yield Occurrence("rule", (module[1],), match[0], place)
         else:
-            yield Occurrence("name", owner, match[0], place)
+            yield Occurrence("name", owner, match[0], place, _FOR.search(before) is not None)

@@ -1,4 +1,4 @@
-"""What is bound in vain, or not as it was meant (A314 to A317)."""
+"""What is bound in vain, or not as it was meant (A314 to A318)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.quiz import AS, OVER, RESIGN, TURN, changed, spec_of
 
 
 def told(text: str) -> list[str]:
-    codes = ("A314", "A315", "A316", "A317")
+    codes = ("A314", "A315", "A316", "A317", "A318")
     return [f"{problem.code} {problem.text}" for problem in check(spec_of(text)) if problem.code in codes]
 
 
@@ -36,6 +36,35 @@ def test_a_value_made_of_others_is_read_somewhere(let: str, problems: list[str])
     )
 
     assert told(text) == problems
+
+
+@pytest.mark.parametrize(
+    ("let", "problems"),
+    [
+        ("{score: 0, more: 0, names: [p.name for p in players]}", []),
+        ("{score: 0, names: [p.name for p in players], more: [p.name for p in players]}", []),
+        ("{score: 0, more: 0, names: [score.name for score in players]}", ["'score': it is a value of main already"]),
+        ("{score: 0, more: 0, names: [reply.name for reply in players]}", ["'reply': it is a setting"]),
+        ("{score: 0, more: 0, names: [peer.name for peer in players]}", ["'peer': it is a value of main already"]),
+        (
+            "{score: 0, more: 0, names: [result.name for result in players]}",
+            ["'result': it is a value of main already"],
+        ),
+        ("{score: 0, more: 0, names: [seed for seed in players]}", ["'seed': it is built in"]),
+        (
+            "{score: 0, more: 0, names: [[p for p in players] for p in players]}",
+            ["'p': it is an item of another list in it"],
+        ),
+        ("{score: 0, more: 0, names: [[q for q in players] for p in [q for q in players]]}", []),
+    ],
+)
+def test_the_item_of_a_list_has_a_name_of_its_own(let: str, problems: list[str]) -> None:
+    text = changed(
+        (START, f"start: {{let: {let}, then: rounds}}"),
+        ("        return: score\n", "        return: [score, names, more]\n"),
+    )
+
+    assert told(text) == [f"A318 'for' can not bind {problem}" for problem in problems]
 
 
 def test_a_name_that_only_its_own_bindings_read_is_never_read() -> None:

@@ -117,6 +117,11 @@ def test_what_grows_with_each_round_is_not_told() -> None:
         ("words[0]", "it may have no element 0, and words may be []"),
         ("if few > 1 then words[0] else ''", "it may have no element 0, and words may be []"),
         ("1 + (if few > 1 then int(text) else 2)", "'+' takes two numbers"),
+        (
+            "[int(word) + 1 for word in words]",
+            "'+' takes two numbers, two texts or two lists, and int(word) may be null",
+        ),
+        ("join([n for n in [few, 2]], ' ')", "each element 'join' is given must be a text"),
         ("words[2]", "it may have no element 2, and words may be []"),
         ("words[few - 1]", "a list begins with its element 0, and few - 1 may be -1"),
         ("head(words, few - 1)", "'head' takes a number from 0 on, and few - 1 may be -1"),
@@ -170,6 +175,7 @@ def test_a_function_given_a_kind_that_it_never_takes(expression: str, why: str) 
         "\n            let: {all: 'all + [count]'}\n            return: \"all[0]\"",
         "\n            if: text in ['1', '2']\n            return: int(text) + 1",
         "\n            return: sum([count, 1])",
+        "{let: {all: [int(word) for word in words]}, return: sum([n + 1 for n in all if n != null])}",
     ],
 )
 def test_what_was_asked_first_is_not_told(answer: str) -> None:

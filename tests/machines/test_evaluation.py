@@ -10,7 +10,19 @@ import pytest
 
 from machines.expressions.compiler import EvaluationError, Evaluator, compile, compile_guard, fixed  # noqa: A004 (as in re.compile)
 from machines.expressions.operations import INTEGER_MAX, INTEGER_MIN, LENGTH_MAX
-from machines.model import Attribute, Binary, Call, Conditional, Constant, Expression, Item, Mapped, Name, Sequence
+from machines.model import (
+    Attribute,
+    Binary,
+    Call,
+    Comprehension,
+    Conditional,
+    Constant,
+    Expression,
+    Item,
+    Mapped,
+    Name,
+    Sequence,
+)
 from machines.values import Range, Record
 from tests.machines.named_values import HERE, NEVER, ORDER, SLOTS, WAYS, Names, ann, expression
 
@@ -53,6 +65,14 @@ def exactly(value: Any) -> Any:
         ("[one, two]", (1, 2)),
         ("[one, 'a', null]", (1, "a", None)),
         ("[pair[0], pair[1], pair[0], pair[1]]", (1, 2, 1, 2)),
+        ("[p.name for p in players]", ("ann", "bob")),
+        ("[n * n for n in 1..4 if n != two]", (1, 9, 16)),
+        ("[n for n in []]", ()),
+        ("[[a * b + one for b in 1..a] for a in pair + [3] if a > one and yes]", ((3, 5), (4, 7, 10))),
+        ("[{at: n, of: [n, one]} for n in pair]", (Record(at=1, of=(1, 1)), Record(at=2, of=(2, 1)))),
+        ("[rules.count(p, one) for p in players if not gone(p)]", (2,)),
+        ("{a: one, 'b c': {d: two}}", Record({"a": 1, "b c": Record(d=2)})),
+        ("{a: one}.a + {b: 2}['b']", 3),
         # arithmetic
         ("1 + 2 * 3 - -1", 8),
         ("len(players) - 1", 1),
@@ -273,6 +293,10 @@ def test_an_expression_is_worth_the_same_however_its_names_are_read(scope: Names
         ("red[0]", "red[0]", "a text has no elements"),
         ("ann[0]", "ann[0]", "a peer has no elements"),
         ("seats[0]", "seats[0]", "a range has no elements"),
+        ("[x for x in one]", "[x for x in one]", "takes a list, not a number"),
+        ("[x for x in record]", "[x for x in record]", "takes a list, not a mapping"),
+        ("[it.name for it in pair]", "it.name", "a number has no field"),
+        ("[o for o in pair if rules.count(o)]", "rules.count(o)", "not a number"),
         ("len(one)", "len(one)", "a number has no length"),
         ("len(ann)", "len(ann)", "a peer has no length"),
         ("len(least..most)", "len(least..most)", "64 bits"),
@@ -405,8 +429,15 @@ def test_what_is_deep_is_worth_the_same(levels: int) -> None:
     for level in range(levels):
         sum_ = Binary("+", deep, Constant(1, HERE), HERE) if level % 2 == 0 else deep
         deep = Conditional(Name("yes", HERE), sum_, Constant(0, HERE), HERE)
+    of_items = Comprehension(Binary("+", deep, Name("each", HERE), HERE), "each", Name("pair", HERE), None, HERE)
     nested: Expression = deep
     for _ in range(levels):
         nested = Item(Sequence((nested,), HERE), Constant(0, HERE), HERE)
 
+    for _ in range(levels // 4):
+        once = Sequence((Name("one", HERE),), HERE)
+        of_items = Comprehension(Item(of_items, Name("zero", HERE), HERE), "once", once, None, HERE)
+
     assert compile(nested, Names("slots"))(SLOTS) == 1 + (levels + 1) // 2
+    value = compile(of_items, Names("slots"))(SLOTS)
+    assert value == (2 + (levels + 1) // 2, 3 + (levels + 1) // 2)[: 2 if levels < 4 else 1]

@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from machines.expressions import lexer, parser
-from machines.expressions.parser import CHARACTERS_MAX, DEPTH_MAX, parse, parse_call
+from machines.expressions.parser import parse, parse_call
+from machines.expressions.token_stream import CHARACTERS_MAX, DEPTH_MAX
 from machines.expressions.unparse import show, walk
 from machines.model import (
     Attribute,
     Binary,
     Call,
+    Comprehension,
     Conditional,
     Constant,
     Expression,
@@ -67,6 +69,8 @@ def tree(expression: Expression) -> str:
             return f"({operator} {tree(left)} {tree(right)})"
         case Conditional(condition, yes, no):
             return f"(if {tree(condition)} {tree(yes)} {tree(no)})"
+        case Comprehension(value, item, over, asked):
+            return f"(for {item} {tree(over)} {tree(asked) if asked is not None else '-'} {tree(value)})"
 
 
 @pytest.mark.parametrize(
@@ -88,6 +92,14 @@ def tree(expression: Expression) -> str:
         ("if", "if"),
         ("if - 1", "(- if 1)"),
         ("if.then + else[0]", "(+ (. if then) ([] else 0))"),
+        ("[p.name for p in players]", "(for p players - (. p name))"),
+        ("[f(x, 1) for x in a + b if x > 2 and g(x, y)]", "(for x (+ a b) (and (> x 2) (g x y)) (f x 1))"),
+        ("[[y * x for y in 1..3] for x in [1, 2]][0]", "([] (for x [1 2] - (for y (.. 1 3) - (* y x))) 0)"),
+        ("[if a then x else 0 for x in if b then c else d if e]", "(for x (if b c d) e (if a x 0))"),
+        ("[for for for in for if for]", "(for for for for for)"),
+        ("[{name: p.name, in: 1, 'a b': []} for p in xs]", "(for p xs - {name=(. p name) in=1 a b=[]})"),
+        ("f({}, {a: {b: 1}}.a)", "(f {} (. {a={b=1}} a))"),
+        ("{a: 1,}", "{a=1}"),
         ("-3", "-3"),
         ("- 3", "-3"),
         ("-(3)", "(- 3)"),
@@ -166,8 +178,16 @@ FAULTS = [
     ("a % b", [("A253", 3, "rule")]),
     ("a & b", [("A253", 3, "`and`")]),
     ("a ? b : c", [("A253", 3, "then a else b")]),
-    ("a[1:2]", [("A253", 4, "slices")]),
-    ("{a: b}", [("A253", 1, "block style")]),
+    ("a[1:2]", [("A261", 4, "slices")]),
+    ("a {b: 1}", [("A261", 3, "{key: value}")]),
+    ("}", [("A258", 1, "")]),
+    ("{a: b", [("A257", 1, "close it")]),
+    ("{", [("A257", 1, "close it")]),
+    ("{a: b]", [("A258", 6, "'}'")]),
+    ("{a: 1, b: 2, a: 3}", [("A269", 14, "leave one out")]),
+    ("{1: 2}", [("A269", 2, "single quotes")]),
+    ("{a 1}", [("A269", 2, "{key: value}")]),
+    ("{a}", [("A269", 2, "{key: value}")]),
     ("x := 1", [("A253", 3, "let")]),
     ("1...5", [("A253", 2, "low..high")]),
     ("$tile", [("A253", 1, "without $")]),
@@ -216,7 +236,14 @@ FAULTS = [
     ("f(if a then b)", [("A252", 3, "then a else b")]),
     ("if a else b", [("A261", 6, "then a else b")]),
     ("if a then b else", [("A252", 17, "put one there")]),
-    ("[x for x in y]", [("A261", 4, "`each`")]),
+    ("x for x in y", [("A261", 3, "in brackets: [f(x) for x in list if c]")]),
+    ("[x for x]", [("A252", 8, "[f(x) for x in list if c]")]),
+    ("[x for 1 in y]", [("A252", 8, "[f(x) for x in list if c]")]),
+    ("[x for x in]", [("A252", 12, "")]),
+    ("[x for x in y if]", [("A252", 17, "")]),
+    ("[x for x in y, z]", [("A261", 14, "")]),
+    ("[x for x in y for z in x]", [("A261", 15, "in brackets")]),
+    ("[x for _x in y]", [("A260", 8, "no name does")]),
     ("lambda x: x", [("A261", 1, "rule")]),
     ("a is b", [("A261", 3, "==")]),
     ("a not in b", [("A261", 3, "not (a in b)")]),
@@ -352,7 +379,7 @@ def test_reading_the_deepest_text_stays_far_from_the_recursion_limit() -> None:
 
 PIECES = (
     "a b_1 true null and or not in lambda if 0 1 5s 1.5 .5 1e9 .. . , ( ) [ ] + - * / ** == != <= < = ! && || ' '' 'x' "
-    '" "y" { } : ? é \ud800 \x00 ∀'
+    '" "y" { } for x in : ? é \ud800 \x00 ∀'
 )
 pieces = st.sampled_from(PIECES.split(" "))
 

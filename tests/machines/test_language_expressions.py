@@ -30,6 +30,9 @@ VALUES: list[tuple[str, Any]] = [
     ("1 + (if 3 in list then 10 else 20)", 11),
     ("if len(list) > 9 then list[9] else if 'a' in record then record.a else list[2]", 3),
     ("[if true then 1 else 2, if false then 1 else 2]", (1, 2)),
+    ("[n * n for n in list if n != 2]", (1, 9)),
+    ("[{n: n, low: record.low} for n in 1..2][1].n", 2),
+    ("len([[n, 0] for n in [m for m in list]])", 3),
     ("head('hello', 2) + '.' + tail('hello', 3) + tail('a', 2)", "he.lo"),
     ("len('four') + len(1..3) + len(record) + len([])", 8),
 ]
@@ -37,10 +40,10 @@ VALUES: list[tuple[str, Any]] = [
 
 @shows("built-in.len", *(f"operator.{sign}" for sign in ("+", "-", "*", "..", "==", "!=", "<", "<=", ">", ">=")))
 @shows("operator.in", "operator.and", "operator.or", "operator.not", "operator.a.b", "operator.a[b]")
-@shows("operator.if then else")
+@shows("operator.if then else", "operator.[a for x in b if c]", "operator.{a: b}")
 @pytest.mark.parametrize(("text", "value"), VALUES, ids=[text for text, _ in VALUES])
 def test_what_an_expression_gives(text: str, value: Any) -> None:
-    # if then else len + - * .. == != < <= > >= in and or not a.b a[b]
+    # for in { } if then else len + - * .. == != < <= > >= in and or not a.b a[b]
     run = start(
         f"""
         messages: {{}}

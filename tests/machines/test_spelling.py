@@ -10,12 +10,14 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from machines.expressions.parser import CHARACTERS_MAX, parse
+from machines.expressions.parser import parse
+from machines.expressions.token_stream import CHARACTERS_MAX
 from machines.expressions.unparse import calls, is_boolean, names, show
 from machines.model import (
     Attribute,
     Binary,
     Call,
+    Comprehension,
     Conditional,
     Constant,
     Expression,
@@ -44,6 +46,7 @@ def parsed(text: str) -> Expression:
     ("expression", "text"),
     [
         (Mapped((("name", Name("name", HERE)), ("n", Constant(1, HERE))), HERE), "{name: name, n: 1}"),
+        (Mapped((("a b", Constant(1, HERE)), ("in", Constant(2, HERE))), HERE), "{'a b': 1, in: 2}"),
         (Constant(float("inf"), HERE), "never"),
         (Constant(Range(1, 5), HERE), "1..5"),
         (Call("TOKEN", None, HERE), "TOKEN"),
@@ -66,6 +69,8 @@ def test_what_the_reader_builds_is_shown_too(expression: Expression, text: str) 
         ("(-a).b", "(-a).b"),
         ("a-(b-c)", "a - (b - c)"),
         ("f( a,b )[ 0 ] . c", "f(a, b)[0].c"),
+        ("[ (x+1)for x in(a + b)if(x in c) ]", "[x + 1 for x in a + b if x in c]"),
+        ("[a + (if) for x in (if) if (if c then d else e)]", "[(a + if) for x in (if) if if c then d else e]"),
     ],
 )
 def test_shown_text_has_no_brackets_but_those_it_needs(text: str, canonical: str) -> None:
@@ -78,6 +83,12 @@ def test_names_and_calls_come_in_the_order_written() -> None:
 
     assert [name.name for name in names(mapped)] == ["a", "c", "d", "e", "g", "my", "h", "z"]
     assert [call.path for call in calls(mapped)] == ["tsuro.f", "len"]
+
+
+def test_the_item_of_a_list_is_no_name_that_the_expression_reads() -> None:
+    expression = parsed("[[x, y, z] for y in f(x, y) if y > w] + [y for y in [y]]")
+
+    assert [name.name for name in names(expression)] == ["x", "z", "x", "y", "w", "y"]
 
 
 @pytest.mark.parametrize(
@@ -94,6 +105,8 @@ def test_names_and_calls_come_in_the_order_written() -> None:
         ("1..n", False),
         ("-a", False),
         ("[a]", False),
+        ("[true for a in b]", False),
+        ("{a: true}", False),
         ("a", None),
         ("a.b", None),
         ("a[0]", None),
@@ -142,6 +155,14 @@ def larger(children: st.SearchStrategy[Expression]) -> st.SearchStrategy[Express
         st.builds(
             Conditional, children.filter(lambda one: show(one)[:1] not in "-["), children, children, st.just(HERE)
         ),
+        st.builds(
+            Mapped,
+            st.dictionaries(identifiers | st.text("a '", max_size=3), children, max_size=2).map(
+                lambda found: tuple(found.items())
+            ),
+            st.just(HERE),
+        ),
+        st.builds(Comprehension, children, identifiers, children, st.none() | children, st.just(HERE)),
     )
 
 
@@ -171,6 +192,9 @@ def unplaced(expression: Expression) -> Expression:
             return replace(expression, left=unplaced(left), right=unplaced(right), place=HERE)
         case Conditional(condition, yes, no):
             return Conditional(unplaced(condition), unplaced(yes), unplaced(no), HERE)
+        case Comprehension(value, item, over, asked):
+            kept = unplaced(asked) if asked is not None else None
+            return Comprehension(unplaced(value), item, unplaced(over), kept, HERE)
 
 
 @given(trees.filter(lambda expression: len(show(expression)) <= CHARACTERS_MAX))

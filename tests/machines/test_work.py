@@ -74,7 +74,7 @@ def test_a_value_that_holds_the_same_list_over_and_over_is_not_written_out(messa
     "work",
     [
         "sorted(l)", "min(l)", "sum(l)", "l + l", "tail(l, 1)", "put(l, 0, n)", "without(l, 9)", "l except [9]",
-        "9 in l",
+        "9 in l", "[x for x in l]", "[n for x in [y for y in l] if false]",
         "'x' in l", "l == o + l", "head(l, 40000)", "sum(1..(40000 + n))",
     ],
 )  # fmt: skip
@@ -88,6 +88,15 @@ def test_what_is_done_with_a_long_text_again_and_again_counts(work: str) -> None
     server.say(0, "go")
 
     assert refused(server)
+
+
+def test_short_lists_within_each_other_count_too() -> None:
+    """Each has 64 items at most, which are not counted where they stand alone; six deep they are 50 to the 6."""
+    inner = "n"
+    for item in "abcdef":
+        inner = f"[{inner} for {item} in 1..50]"
+
+    assert refused(run(f"      end: {{let: {{k: {inner}}}, then: over}}"))
 
 
 def test_a_loop_over_a_long_list_counts() -> None:

@@ -15,6 +15,7 @@ from machines.model import (
     Attribute,
     Binary,
     Call,
+    Comprehension,
     Conditional,
     Constant,
     Expression,
@@ -24,6 +25,7 @@ from machines.model import (
     Sequence,
     Unary,
 )
+from machines.verification.abstract.comprehensions import made_list
 from machines.verification.abstract.domain import (
     FALSE,
     NOBODY,
@@ -85,6 +87,10 @@ class AbstractEvaluator:
             value = self.facts[value.term]
         return value
 
+    def term(self, value: Value) -> Any:
+        """Return what stands for a value within a term."""
+        return _term(value)
+
     def value(self, expression: Expression, look: Look) -> Value:
         """Return the value of an expression. Raises Broken if it has none, whatever the data."""
         if isinstance(expression, Name):  # these two are nearly all there are
@@ -108,6 +114,8 @@ class AbstractEvaluator:
                 return self._binary(operator, left, right, look)
             case Conditional(condition, yes, no):
                 return self.value(yes if self.holds(condition, look) else no, look)
+            case Comprehension():
+                return made_list(self, expression, look)
 
     def _open(self, value: Value) -> Value:
         """Return a value of which only is known what it is not as some value, each time another."""
@@ -427,7 +435,7 @@ class AbstractEvaluator:
 
 
 # Functions that make lists: of what is not known, one may have nobody in it.
-_LISTS = frozenset(("call", name) for name in ("column", "get", "head", "tail", "values", "where"))
+_LISTS = frozenset(("call", name) for name in ("column", "for", "get", "head", "tail", "values", "where"))
 
 
 def _in_numbers(term: Any, numbers: Mapping[Any, int]) -> Any:

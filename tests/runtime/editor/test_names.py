@@ -139,6 +139,15 @@ def test_what_cannot_be_written_anew_is_told(at: tuple[int, int], new: str, says
         renamed(spec(), *at, new)
 
 
+def test_the_item_of_a_list_is_a_name_and_the_key_of_a_mapping_is_none() -> None:
+    text = TEXT.replace("{best: 0}", "{best: 0, rows: [{best: one.name} for one in guests]}")
+    found = [(name.place.column, name.declares) for name in spec(text).names if name.name == "one"]
+    line = next(line for line in text.splitlines() if "rows" in line)
+
+    assert found == [(line.index("one.") + 1, False), (line.index("one in") + 1, True)]
+    assert line.index("best: one") + 1 not in {n.place.column for n in spec(text).names if n.name == "best"}
+
+
 def test_states_of_other_machines_with_the_same_name_stay(tmp_path: Path) -> None:
     text = TEXT.replace("    listening: {receive", "    asked: {return: 1}\n    listening: {receive")
 
