@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,6 +24,7 @@ from runtime.sessions.topology import connections
 if TYPE_CHECKING:
     from runtime.studio.beside import Beside
     from runtime.tournament.conductor import Arena
+    from runtime.tournament.engines import Engine
     from runtime.tournament.event import Event
     from runtime.tournament.lobby import Lobby
     from runtime.tournament.store import Store
@@ -52,6 +54,10 @@ def tournament(
     format: Formats = [],  # noqa: A002, B006 (cyclopts makes a new list)
     lobby: Annotated[
         str | None, Parameter(help="Of run: HOST:PORT where players who have a token come to; port 0 takes a free one.")
+    ] = None,
+    on: Annotated[
+        str | None,
+        Parameter(help="Of run: dask://HOST:PORT, the scheduler of a cluster whose workers play the matches."),
     ] = None,
     live: Annotated[
         bool, Parameter(help="Of show: again whenever something has changed, until the event is over.")
@@ -85,7 +91,10 @@ def tournament(
     exported = (output, [*(format or ("csv", "json", "html", "text"))]) if action == "export" else None
     how = (rounds, ratings, quiet, json, live, studio)
     _check_lobby(action, found, lobby)
-    return _with_store(action, found, arena, about, why=why, accept=accept, how=how, exported=exported, lobby=lobby)
+    if on is not None:
+        _check_cluster(action, on)
+    where = (lobby, on)
+    return _with_store(action, found, arena, about, why=why, accept=accept, how=how, exported=exported, where=where)
 
 
 def _check_decision(action: Action, event: Path, about: str | None, why: str | None) -> None:
@@ -102,6 +111,39 @@ def _check_lobby(action: Action, event: Event, lobby: str | None) -> None:
         first = next(iter(tokens.values()), "")
         why_not = f"{first} comes by token: give --lobby HOST:PORT" if tokens else "no player of this event has a token"
         raise CommandError(f"{event.file}: {why_not}")
+
+
+def _check_cluster(action: Action, on: str) -> None:
+    host, colon, port = on.removeprefix("dask://").rpartition(":")
+    if action != "run":
+        raise CommandError("--on is for accord tournament run")
+    if not on.startswith("dask://") or not colon or not host or not port.isdecimal() or int(port) > 65535:
+        raise CommandError(f"--on {on!r} is not of the form dask://HOST:PORT, as in dask://10.0.0.1:8786")
+    if find_spec("distributed") is None:
+        raise CommandError("accord tournament run --on needs the package distributed: pip install 'accord[dask]'")
+    if os.name == "nt":
+        raise CommandError("accord tournament run --on needs a system like Linux or macOS, here and at the workers")
+
+
+def _cluster(event: Event, arena: Arena, on: str) -> Engine:
+    """Return what plays matches on a cluster, once each of its workers was found to be able to.
+
+    Raises:
+        CommandError: no cluster is there, or a worker lacks something.
+    """
+    from runtime.tournament.dask_engine import DaskEngine
+    from runtime.tournament.engines import EngineLostError
+
+    try:
+        engine = DaskEngine(on.removeprefix("dask://"), arena.preloaded, note)
+        try:
+            engine.check(arena.accord, arena.spec_hash, event)
+        except EngineLostError:
+            engine.close()
+            raise
+    except EngineLostError as error:
+        raise CommandError(str(error), NETWORK) from None
+    return engine
 
 
 def _tried(event: Event, arena: Arena) -> int:
@@ -125,7 +167,7 @@ def _with_store(
     accept: str | None,
     how: tuple[bool, bool, bool, bool, bool, bool],
     exported: tuple[Path, list[str]] | None,
-    lobby: str | None,
+    where: tuple[str | None, str | None],
 ) -> int:
     from runtime.tournament.exports import facts, write_exports
     from runtime.tournament.progress import progress_of
@@ -139,7 +181,7 @@ def _with_store(
             store.begin(event.name, event.text, arena.spec_hash, accept=accept)
             if action == "run":
                 with store.alone():
-                    _run(event, store, arena, quiet=quiet, lobby=lobby, studio=studio)
+                    _run(event, store, arena, *where, quiet=quiet, studio=studio)
             elif about is not None:
                 if action == "drop" and about not in [player.name for player in event.players]:
                     raise CommandError(f"there is no player {about!r} in {event.file}")
@@ -180,13 +222,17 @@ def _shown_live(event: Event, store: Store, *, rated: bool, rounds: bool) -> int
     return FAILED if any(map(progress.is_void, progress.matches)) else OK
 
 
-def _run(event: Event, store: Store, arena: Arena, *, quiet: bool, lobby: str | None, studio: bool) -> None:
+def _run(
+    event: Event, store: Store, arena: Arena, lobby: str | None, on: str | None, *, quiet: bool, studio: bool
+) -> None:
     import signal
 
     from runtime.tournament.conductor import Conductor
+    from runtime.tournament.engines import EngineLostError
 
+    engine = _cluster(event, arena, on) if on is not None else None
     opened = _opened(event, lobby) if lobby is not None else None
-    conductor = Conductor(event, store, arena, tell=(lambda line: None) if quiet else note, lobby=opened)
+    conductor = Conductor(event, store, arena, (lambda line: None) if quiet else note, opened, engine)
     asked: list[int] = []
 
     def stop(number: int, frame: object) -> None:
@@ -199,6 +245,8 @@ def _run(event: Event, store: Store, arena: Arena, *, quiet: bool, lobby: str | 
     before = {one: signal.signal(one, stop) for one in (signal.SIGINT, signal.SIGTERM)}
     try:
         conductor.run()
+    except EngineLostError as error:
+        raise CommandError(f"{error}: the event was stopped, and the same command goes on with it", NETWORK) from None
     finally:
         for one, was in before.items():
             signal.signal(one, was)

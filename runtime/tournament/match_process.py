@@ -78,11 +78,15 @@ class MatchTask:
 
 @dataclass(frozen=True, slots=True)
 class MatchReport:
-    """How it went: ``places`` in the order of the seats and what was returned; or ``broken``, by the arena's fault."""
+    """How it went: ``places`` in the order of the seats and what was returned; or ``broken``, by the arena's fault.
+
+    ``run`` names the run if it is another than that of the attempt.
+    """
 
     places: tuple[Placed, ...] = ()
     value: Any = None
     broken: str = ""
+    run: str = ""
 
 
 def run(task: MatchTask, connection: Connection) -> None:

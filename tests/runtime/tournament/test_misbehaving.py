@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("sqlalchemy")
 
-from runtime.tournament.conductor import marked
+from runtime.tournament.engines import marked
 from runtime.tournament.store import Store
 from tests.runtime.tournament.misbehaving import WAYS, write_event, wrongs
 from tests.runtime.tournament.test_events import played
