@@ -90,10 +90,7 @@ def tournament(
         return _page(found)
     exported = (output, [*(format or ("csv", "json", "html", "text"))]) if action == "export" else None
     how = (rounds, ratings, quiet, json, live, studio)
-    _check_lobby(action, found, lobby)
-    if on is not None:
-        _check_cluster(action, on)
-    where = (lobby, on)
+    where = _checked_places(action, found, lobby, on)
     return _with_store(action, found, arena, about, why=why, accept=accept, how=how, exported=exported, where=where)
 
 
@@ -105,12 +102,16 @@ def _check_decision(action: Action, event: Path, about: str | None, why: str | N
         raise CommandError(f"a decision has a reason: accord tournament {action} {event} {about} --why '...'")
 
 
-def _check_lobby(action: Action, event: Event, lobby: str | None) -> None:
+def _checked_places(action: Action, event: Event, lobby: str | None, on: str | None) -> tuple[str | None, str | None]:
+    """Return the lobby and the cluster, once they were found to go with the event."""
     tokens = {player.token: player.name for player in event.players if player.token}
     if action == "run" and bool(tokens) != (lobby is not None):
         first = next(iter(tokens.values()), "")
         why_not = f"{first} comes by token: give --lobby HOST:PORT" if tokens else "no player of this event has a token"
         raise CommandError(f"{event.file}: {why_not}")
+    if on is not None:
+        _check_cluster(action, on)
+    return lobby, on
 
 
 def _check_cluster(action: Action, on: str) -> None:

@@ -62,7 +62,7 @@ class Engine(Protocol):
 
 
 @dataclass
-class _Process:
+class _Played:
     task: MatchTask
     process: BaseProcess
     connection: Connection
@@ -73,7 +73,7 @@ class LocalEngine:
     """Plays each match in a process of its own on this machine; ``preloaded`` are modules that all matches need."""
 
     def __init__(self, preloaded: Sequence[str] = ()) -> None:
-        self._running: dict[str, _Process] = {}
+        self._running: dict[str, _Played] = {}
         self._context: SpawnContext | ForkServerContext = multiprocessing.get_context("spawn")
         if "forkserver" in multiprocessing.get_all_start_methods():  # not on Windows; a match starts sooner with it
             self._context = multiprocessing.get_context("forkserver")
@@ -89,7 +89,7 @@ class LocalEngine:
         process: Any = self._context.Process(target=match_process.run, args=(task, theirs), daemon=False)
         process.start()
         theirs.close()
-        self._running[run] = _Process(task, process, ours, time.monotonic() + task.seconds + GRACE_SECONDS)
+        self._running[run] = _Played(task, process, ours, time.monotonic() + task.seconds + GRACE_SECONDS)
 
     def sources(self) -> list[Connection]:
         """Return what can be read as soon as something has come of a match."""
@@ -130,7 +130,7 @@ class LocalEngine:
         return report
 
 
-def _report_of(one: _Process) -> MatchReport:
+def _report_of(one: _Played) -> MatchReport:
     try:
         report = one.connection.recv()
         assert isinstance(report, MatchReport), "a process sends its report and nothing else"
@@ -140,7 +140,7 @@ def _report_of(one: _Process) -> MatchReport:
         return MatchReport(broken=f"{LOST}{one.process.exitcode}")
 
 
-def _end(one: _Process) -> None:
+def _end(one: _Played) -> None:
     """End a process, if it has not, and whatever it left behind."""
     one.process.join(0.5 if not one.process.is_alive() else 0.05)
     if one.process.is_alive():
