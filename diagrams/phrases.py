@@ -45,6 +45,7 @@ from machines.model import (
     LiteralBody,
     Name,
     Return,
+    Secure,
     Send,
     Spec,
     Start,
@@ -133,6 +134,8 @@ def same(choice: Choice) -> tuple[object, ...]:
                 return ("start", show(machine))
             case Send(receivers, messages, _):
                 return ("send", text(receivers), *map(show, messages))
+            case Secure(peers, _):
+                return ("secure", show(peers))
             case Drop(peers, _):
                 return ("drop", show(peers))
 

@@ -26,6 +26,15 @@ class Drop(msgspec.Struct):
     why: str
 
 
+class SecureLink(msgspec.Struct):
+    """Speak TLS with the peer once all that was sent to it before is out; what it says from now on comes through it.
+
+    What has come from the peer and was not handed to the session by now must never be: it was not said in TLS.
+    """
+
+    peer: int
+
+
 class Pause(msgspec.Struct):
     """Stop reading from the peer: its inbox is full."""
 
@@ -123,4 +132,4 @@ class Ended(msgspec.Struct):
     outcome: MatchOutcome | None = None
 
 
-Effect = Send | Drop | Pause | Resume | Ask | Cancel | Received | Violation | Note | Ended
+Effect = Send | Drop | SecureLink | Pause | Resume | Ask | Cancel | Received | Violation | Note | Ended

@@ -29,7 +29,7 @@ from machines.expression_nodes import Mapped as Mapped
 from machines.expression_nodes import Name as Name
 from machines.expression_nodes import Sequence as Sequence
 from machines.expression_nodes import Unary as Unary
-from machines.frame_parts import Count, PlainPart, values_of_plain
+from machines.frame_parts import Count, PlainPart
 from machines.frame_parts import FrameBytes as FrameBytes
 from machines.frame_parts import FrameUntil as FrameUntil
 from machines.limits import Early as Early
@@ -246,19 +246,6 @@ FramePart = FrameLine | FrameRepeat | FrameSize | PlainPart
 CompositeFrame = tuple[FramePart, ...]
 
 
-def values_of(part: FramePart) -> int:
-    """Return how many values a part says; a line with a pattern, a number and bits say what counts nothing."""
-    match part:
-        case FrameLine(pattern):
-            return len(part.values) if pattern is not None else 1
-        case FrameSize(_, parts):
-            return sum(map(values_of, parts))
-        case FrameRepeat():
-            return 1
-        case _:
-            return values_of_plain(part)
-
-
 # -- steps, branches, answers ----------------------------------------------------------------------------------------
 
 
@@ -298,6 +285,14 @@ class Drop:
 
 
 @dataclass(frozen=True, slots=True)
+class Secure:
+    """Speak TLS with a peer, or each of a list, from here on; what it said before and nobody has read is forgotten."""
+
+    peers: Expression
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
 class Start:
     """Begin a machine that nobody waits for."""
 
@@ -305,7 +300,7 @@ class Start:
     place: Place
 
 
-Step = Let | Start | Send | Drop
+Step = Let | Start | Send | Secure | Drop
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,6 +151,7 @@ def _fields(found: effects.Violation) -> Iterator[tuple[str, Any]]:
 _SHORT: Mapping[type, Callable[[Any], Sequence[Any]]] = {
     effects.Send: lambda send: ("send", send.peer, send.message, raw_of(send.data)),
     effects.Drop: lambda drop: ("drop", drop.peer, drop.why),
+    effects.SecureLink: lambda secure: ("secure", secure.peer),
     effects.Ask: lambda ask: ("ask", ask.number, ask.question, ask.arguments, ask.messages, ask.seconds),
     effects.Cancel: lambda cancel: ("cancel", cancel.number),
     effects.Violation: lambda found: (

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from machines.effects import Drop, Effect, Ended, Send, Violation
+from machines.effects import Drop, Effect, Ended, SecureLink, Send, Violation
 from machines.engine.session import Session
 from machines.model import Spec
 from runtime.journal import Kind, Took
@@ -142,6 +142,8 @@ class PlayerFolders:
                 case Violation(int() as peer):
                     said = violation_text(effect, effect.name or "it")
                     self._note(session, peer, f"{time}AT FAULT     {said}\n")
+                case SecureLink(peer):
+                    self._note(session, peer, f"{time}it is secure from here on: TLS\n")
                 case Drop(peer, why):
                     self._gone.add((session, peer))
                     self._note(session, peer, f"{time}its connection is closed: {why}\n")

@@ -14,7 +14,7 @@ from typing import Final
 from diagrams.rendering.labels import shorten
 from diagrams.sequences.model import Element, Message, Remark, Scenario, Tone
 from diagrams.states.coverage import ALWAYS, Taken
-from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Received, Send
+from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Received, SecureLink, Send
 from machines.engine.compiler import Program
 from machines.model import Spec
 from machines.values import plain
@@ -152,6 +152,8 @@ class _JournalScenarioBuilder:
             case Send(peer, data, message):
                 detail = data.decode(errors="backslashreplace").strip()
                 return Message(self.role, self._peer(peer), message, detail=detail, time=time)
+            case SecureLink(peer):
+                return Message(self.role, self._peer(peer), "TLS from here on", tone=Tone.LOCAL, time=time)
             case Drop(peer, why):
                 return Message(self.role, self._peer(peer), f"closes: {why}", tone=Tone.LOST, time=time)
             case Ask(_, question):

@@ -45,6 +45,7 @@ from machines.model import (
     Named,
     ObjectType,
     Return,
+    Secure,
     Send,
     Setting,
     Spec,
@@ -354,8 +355,7 @@ def _of_state(machine: Machine, state: State) -> Iterator[tuple[str, Expression]
             yield f"{where}: seats", state.accept.seats
         if state.accept.linger is not None:
             yield f"{where}: linger", state.accept.linger
-    calls = (state.run, state.ask, state.accept.machine if state.accept is not None else None)
-    for call in calls:
+    for call in (state.run, state.ask, state.accept.machine if state.accept is not None else None):
         if call is not None:
             yield from ((where, argument) for argument in call.arguments or ())
     yield from ((where, binding.value) for binding in state.bindings)
@@ -368,7 +368,7 @@ def _of_step(step: Step) -> Iterator[Expression]:
         case Send(receivers, messages, _):
             yield from () if receivers is None else (receivers,)
             yield from (argument for call in messages for argument in call.arguments or ())
-        case Drop(peers, _):
+        case Secure(peers, _) | Drop(peers, _):
             yield peers
         case _:
             yield from step.machine.arguments or ()
@@ -425,8 +425,8 @@ def _outcome(branch: Branch) -> str:
                 parts += [f"{bound(binding)}," for binding in bindings]
             case Send(_, messages, _):
                 parts += [f"send {told(call)}," for call in messages]
-            case Drop(peers, _):
-                parts.append(f"close {show(peers)},")
+            case Secure(peers, _) | Drop(peers, _):
+                parts.append(f"{'close' if isinstance(step, Drop) else 'speak TLS with'} {show(peers)},")
             case _:
                 parts.append(f"start {show(step.machine)},")
     match branch.next:

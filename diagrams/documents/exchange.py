@@ -30,6 +30,7 @@ from machines.model import (
     Let,
     Machine,
     Return,
+    Secure,
     Send,
     Spec,
     Start,
@@ -203,6 +204,8 @@ def _steps(spec: Spec, machine: Machine, steps: tuple[Step, ...], indent: str) -
                 yield ExchangeRow(f"{indent}{', '.join(map(bound, bindings))}")
             case Start(called):
                 yield ExchangeRow(f"{indent}start {show(called)}")
+            case Secure(peers):
+                yield ExchangeRow(f"{indent}secure {show(peers)}")
             case Drop(peers):
                 yield ExchangeRow(f"{indent}drop {show(peers)}")
             case Send(receivers, messages):

@@ -23,6 +23,7 @@ from machines.model import (
     Machine,
     Name,
     Return,
+    Secure,
     Send,
     Spec,
     Start,
@@ -143,6 +144,8 @@ class StateElements:
                 case Send(receivers, messages, place):
                     for message in messages:
                         yield self._sent(message, receivers, state, heard=heard)
+                case Secure(peers, place):
+                    yield Remark(own, f"TLS with {show(peers)} from here on", Tone.LOCAL, place=place)
                 case Drop(peers, place):
                     yield Remark(own, f"drops {show(peers)}", Tone.LOST, place=place)
 

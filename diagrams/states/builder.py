@@ -22,6 +22,7 @@ from machines.model import (
     Let,
     Machine,
     Return,
+    Secure,
     Send,
     Spec,
     Start,
@@ -205,6 +206,8 @@ class _StateDiagramBuilder:
                     to = at_hand if receivers is None else show(receivers)
                     for message in messages:
                         yield Line(LineRole.SEND, f"! {told(message)}" + (f" → {to}" if to else ""))
+                case Secure(peers, _):
+                    yield Line(LineRole.LET, f"secure {show(peers)}")
                 case Drop(peers, _):
                     yield Line(LineRole.DROP, f"drop {show(peers)}")
 

@@ -31,6 +31,7 @@ from machines.model import (
     ObjectType,
     Return,
     Scalar,
+    Secure,
     Send,
     Start,
     State,
@@ -356,7 +357,7 @@ class _Walk:
                     self._value(receivers, values)
                     for call in calls:
                         self._sent(call, values)
-                case Drop(peers):
+                case Secure(peers) | Drop(peers):
                     self._value(peers, values)
                 case Start(machine):
                     self.data.call(machine.path, self._arguments(machine, values))

@@ -16,6 +16,7 @@ from machines.model import (
     Message,
     Name,
     Return,
+    Secure,
     Send,
     Start,
     State,
@@ -94,7 +95,7 @@ def steps_expressions(steps: Iterable[Step], messages: Mapping[str, Message]) ->
                     yield receivers
                 for call in sent:
                     yield from message_arguments(call, messages)
-            case Drop(peers):
+            case Secure(peers) | Drop(peers):
                 yield peers
 
 

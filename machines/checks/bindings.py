@@ -25,6 +25,7 @@ from machines.model import (
     Message,
     Name,
     Return,
+    Secure,
     Send,
     Start,
     Step,
@@ -167,12 +168,14 @@ def _step_lists(machine: Machine) -> Iterator[tuple[Step, ...]]:
             yield branch.steps
 
 
-_WORDS = {Send: "send", Drop: "drop", Start: "start"}
+_WORDS = {Send: "send", Secure: "secure", Drop: "drop", Start: "start"}
 
 
 def _check_order(steps: tuple[Step, ...], messages: Mapping[str, Message], problems: Problems) -> None:
-    """A317: a step is written before the `let` whose names it reads, or a send before a start, and done after it."""
+    """A317: a step is written before the `let` whose names it reads, or before another kind, and done after it."""
     for index, let in enumerate(steps):
+        if isinstance(let, Send):
+            _check_plain(let, steps[index + 1 :], problems)
         if isinstance(let, Start):
             _check_starts(let, steps[index + 1 :], problems)
         if not isinstance(let, Let):
@@ -188,6 +191,16 @@ def _check_order(steps: tuple[Step, ...], messages: Mapping[str, Message], probl
                 text = f"{word!r} reads the {name!r} that 'let' in line {let.place.line} has bound: 'let' is done first"
                 hint = f"write 'let' before {word!r}; for the old value, bind it in the state that follows"
                 problems.add(step.place, "A317", text, hint)
+
+
+def _check_plain(send: Send, steps: tuple[Step, ...], problems: Problems) -> None:
+    """A message that looks as if it went out in TLS, and goes out before."""
+    secure = next((step for step in steps if isinstance(step, Secure) and step.place < send.place), None)
+    if secure is not None:
+        said = ", ".join(call.path for call in send.messages)
+        text = f"'secure' is written before 'send', and done after it: {said} goes out plain"
+        hint = "write 'send' before 'secure'; what is to go out in TLS is sent by the state that follows"
+        problems.add(secure.place, "A317", text, hint)
 
 
 def _check_starts(start: Start, steps: tuple[Step, ...], problems: Problems) -> None:

@@ -21,7 +21,21 @@ from machines.analysis.event_peers import Speakers
 from machines.analysis.scopes import FUNCTIONS, bindings, frame_names, global_names, value_names
 from machines.analysis.traversal import message_arguments
 from machines.expressions.unparse import names
-from machines.model import Choice, Drop, Expression, Goto, Handlers, Let, Machine, Return, Send, Start, State, Step
+from machines.model import (
+    Choice,
+    Drop,
+    Expression,
+    Goto,
+    Handlers,
+    Let,
+    Machine,
+    Return,
+    Secure,
+    Send,
+    Start,
+    State,
+    Step,
+)
 from machines.problems import Location, Mend, Place, Problems
 
 Bound = frozenset[str]
@@ -251,7 +265,7 @@ class _Assignment:
                     yield from self._uses([receivers], bound, at_entry=at_entry)
                     for call in calls:
                         yield from self._uses(message_arguments(call, self.messages), bound, at_entry=at_entry)
-                case Drop(peers):
+                case Secure(peers) | Drop(peers):
                     yield from self._uses([peers], bound, at_entry=at_entry)
         return bound
 

@@ -40,6 +40,7 @@ from machines.model import (
     ObjectType,
     Pattern,
     Scalar,
+    Secure,
     Send,
     Sequence,
     Spec,
@@ -263,8 +264,9 @@ class _Kinds:
             for branch in all_branches(choice):
                 self._truth(branch.guard, "'if'")
         for step in all_steps(machine):
-            if isinstance(step, Drop):
-                self._takes(step.peers, _PEERS, "'drop' takes a peer or a list of peers", "name the peer")
+            if isinstance(step, Secure | Drop):
+                word = "secure" if isinstance(step, Secure) else "drop"
+                self._takes(step.peers, _PEERS, f"{word!r} takes a peer or a list of peers", "name the peer")
             elif isinstance(step, Send):
                 self._takes(step.receivers, _PEERS, "a message is sent to a peer or a list of peers", "name the peer")
                 for call in step.messages:

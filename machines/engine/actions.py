@@ -16,7 +16,7 @@ from machines.effects import Send as SendEffect
 from machines.expressions.compiler import TOTAL, compile, fixed  # noqa: A004 (as in re.compile)
 from machines.loader import rules_functions
 from machines.messages.shapes import shown
-from machines.model import Binding, Call, Constant, Drop, Expression, Let, Name, Send, Spec, Start, Step
+from machines.model import Binding, Call, Constant, Drop, Expression, Let, Name, Secure, Send, Spec, Start, Step
 from machines.values import FROZEN, Peer, Range, Rate, Record, freeze
 from machines.work import SHORT, spend
 
@@ -273,6 +273,19 @@ def _compile_message(call: Call, scope: MachineScope, writer: MessageEncoder, re
     return send
 
 
+def compile_secure(secure: Secure, scope: MachineScope) -> Action:
+    """Return the closure that has peers speak TLS."""
+    value = scope.value(secure.peers)
+
+    def secure_peers(slots: Slots) -> None:
+        found = value(slots)
+        if found is not None:
+            for peer in peers(found):
+                slots[0].tree.secure(peer)
+
+    return secure_peers
+
+
 def compile_drop(drop: Drop, scope: MachineScope) -> Action:
     """Return the closure that closes peers."""
     value = scope.value(drop.peers)
@@ -299,6 +312,8 @@ def compile_steps(
                 actions.append(compile_start(step, scope))
             case Send():
                 actions.append(compile_send(step, scope, writers, at_hand))
+            case Secure():
+                actions.append(compile_secure(step, scope))
             case Drop():
                 actions.append(compile_drop(step, scope))
     if not actions:

@@ -49,8 +49,8 @@ from machines.engine.compiler import (
     Program,
 )
 from machines.engine.timers import start_clocks, start_timers
-from machines.engine.transaction import PendingSpawn, Transaction
-from machines.values import NO_FIELDS, Peer, Record
+from machines.engine.transaction import PLAIN, Forgotten, PendingSpawn, Transaction, Undoable
+from machines.values import Peer, Record
 from machines.work import WorkError
 
 FAILURES_MAX = 100  # `failed` branches taken in one event; each undoes its own step, so only a cycle of them gets here.
@@ -68,7 +68,7 @@ class Interpreter(Transaction):
     def __init__(self, program: Program, seed: int, my: Mapping[str, Any]) -> None:
         self.program = program
         self.seed = seed
-        self.my = Record(my) if my else NO_FIELDS
+        self.my = Record({**PLAIN, **my}) if my else PLAIN
         self.now = 0.0
         self.seats: list[PeerState] = []
         self.extra = None
@@ -93,9 +93,8 @@ class Interpreter(Transaction):
         self.failures = 0
         self.serial = 0
         self.event_mark = 0
-        # What the running transition did and may have to take back: peers dropped, limits used (and whether a rate),
-        # machines to start, live values of machines around it.
-        self.undoable: list[PeerState | PendingSpawn | tuple[CallFrame, str, bool] | tuple[list[Any], int, Any]] = []
+        # What the running transition did and may have to take back.
+        self.undoable: list[Undoable] = []
         self.transitions: list[Transition] = []
 
     # -- transitions -------------------------------------------------------------------------------------------------
@@ -190,6 +189,8 @@ class Interpreter(Transaction):
             match done:
                 case PeerState():
                     done.dropped = False
+                case Forgotten():
+                    done.restore()
                 case PendingSpawn():
                     extra = self.extras()
                     extra.starting = tuple(other for other in extra.starting if other is not done)

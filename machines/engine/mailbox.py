@@ -46,6 +46,7 @@ def cut(session: Session, seat: PeerState) -> None:
         if urgent and session.overtakes(seat, raw, urgent):
             if seat.dropped or session.ended is not None:
                 return  # what it sent after that is nobody's
+            framer = seat.framer  # a new one where it is secure from here on
             continue
         seat.put(MESSAGE, raw, session.now)
         seat.inbox_bytes += len(raw)

@@ -45,8 +45,9 @@ from machines.work import METER
 class Session(Interpreter):
     """One run of a role: the server with all its peers, or one client.
 
-    ``seed`` is the run's; ``my`` is what ``my.name`` and the like read. With ``watch`` every message taken is also
-    reported as a `Received` effect. Times are seconds on any clock that never goes back.
+    ``seed`` is the run's; ``my`` is what ``my.name`` and the like read, of which ``secure`` is false if not given. With
+    ``watch`` every message taken is also reported as a `Received` effect. Times are seconds on any clock that never
+    goes back.
     """
 
     __slots__ = ("watch",)

@@ -10,15 +10,16 @@ from collections.abc import Callable
 from typing import Any
 
 from machines.effects import Drop as DropEffect
-from machines.effects import Effect, Note
+from machines.effects import Effect, Note, Resume, SecureLink
 from machines.effects import Send as SendEffect
 from machines.engine.actions import peers
 from machines.engine.call_stack import CallFrame, PeerState
 from machines.engine.compiler import Program
 from machines.engine.keeping import Kept
 from machines.model import CompositeFrame as WireFrame
-from machines.values import Peer
+from machines.values import Peer, Record
 
+PLAIN = Record({"secure": False})  # what `my` is where nobody said anything of it
 SWEEP_MIN = 64  # so many seats may be gone before it is looked whether they are still of use
 
 
@@ -60,6 +61,25 @@ class RareState:
         self.loans: dict[int, Delegation] = {}  # by the numbers of the seats
 
 
+class Forgotten:
+    """What a peer had said that nobody will read, as it was before that was forgotten."""
+
+    __slots__ = ("_kept", "seat")
+
+    def __init__(self, seat: PeerState) -> None:
+        self.seat = seat
+        self._kept = seat.inbox, seat.inbox_bytes, seat.framer, seat.more, seat.deaf, seat.paused
+
+    def restore(self) -> None:
+        """Have the peer's words wait for a reader again."""
+        seat = self.seat
+        seat.inbox, seat.inbox_bytes, seat.framer, seat.more, seat.deaf, seat.paused = self._kept
+
+
+# A peer dropped or forgotten, a machine to start, a limit used (and whether it is a rate), a live value bound.
+Undoable = PeerState | PendingSpawn | Forgotten | tuple[CallFrame, str, bool] | tuple[list[Any], int, Any]
+
+
 class Transaction:
     """The part of a session that steps write to."""
 
@@ -70,7 +90,7 @@ class Transaction:
     effects: list[Effect]
     ready: list[PeerState]
     extra: RareState | None
-    undoable: list[PeerState | PendingSpawn | tuple[CallFrame, str, bool] | tuple[list[Any], int, Any]]
+    undoable: list[Undoable]
 
     def extras(self) -> RareState:
         """Return what few sessions have, to be written to."""
@@ -100,6 +120,23 @@ class Transaction:
                 framed = pack(value)
             self.effects.append(SendEffect(peer.number, framed, message))
             seat.asked = message
+
+    def secure(self, peer: Peer) -> None:
+        """Speak TLS with a peer from here on, and forget what it had said before: anybody may have slipped that in."""
+        seat = self.seats[peer.number]
+        if seat.lost or seat.dropped:
+            self.effects.append(Note("info", "it is not secured: the peer is gone", peer.number))
+            return
+        self.undoable.append(Forgotten(seat))
+        if seat.inbox or seat.framer.waiting:
+            text = f"{len(seat.inbox)} messages and {seat.framer.waiting} bytes that it said too early are thrown away"
+            self.effects.append(Note("warning", text, peer.number))
+        seat.inbox, seat.inbox_bytes, seat.more, seat.deaf = (), 0, False, False
+        seat.framer = self.program.make_framer()
+        self.effects.append(SecureLink(peer.number))
+        if seat.paused:
+            seat.paused = False
+            self.effects.append(Resume(peer.number))
 
     def drop(self, peer: Peer, why: str) -> None:
         """Close a peer once all that was sent before is out; a second time is nothing."""

@@ -23,6 +23,7 @@ from machines.model import (
     Name,
     Next,
     Return,
+    Secure,
     Send,
     Start,
     Stay,
@@ -33,7 +34,7 @@ from machines.parser.settings import parse_rate
 from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from machines.problems import Place
 
-STEPS = ("let", "start", "send", "drop")  # in the order in which they are done
+STEPS = ("let", "start", "send", "secure", "drop")  # in the order in which they are done
 STAYING = ("stay", "again")
 BRANCH_KEYS = ("if", "limit", "do", *STEPS, "then", "outcome", "return")
 OUTCOME_KEYS = ("ranking", "faults", "points")
@@ -177,7 +178,7 @@ def read_limit(reading: ParseContext, node: Node) -> Expression:
 
 
 def read_steps(reading: ParseContext, node: MapNode, scope: BranchScope) -> tuple[Step, ...]:
-    """Return what a state or branch does, in order: ``let start send drop``, or the list under ``do``."""
+    """Return what a state or branch does, in order: ``let start send secure drop``, or the list under ``do``."""
     found: list[Step] = []
     do = node.get("do")
     written = {key: node.get(key) for key in STEPS}
@@ -209,6 +210,8 @@ def _step(reading: ParseContext, name: str, node: Node, scope: BranchScope) -> t
             return tuple(Start(call, item.place) for call, item in calls if call is not None)
         case "send":
             return _sends(reading, node, scope)
+        case "secure":
+            return (Secure(reading.expression(node, "the peer to speak TLS with"), node.place),)
         case "drop":
             return (Drop(reading.expression(node, "the peer to drop"), node.place),)
         case _:

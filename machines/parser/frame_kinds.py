@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from machines.frame_parts import Bit, FrameBits, FrameNumber, NumberKind
+from machines.frame_values import values_of
 from machines.messages.compiler import compile_type
 from machines.messages.shapes import kind_of
 from machines.messages.well_formed import named_types
@@ -27,7 +28,6 @@ from machines.model import (
     Scalar,
     Text,
     TypeDeclaration,
-    values_of,
 )
 from machines.parser.context import ParseContext
 

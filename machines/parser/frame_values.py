@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from machines.frame_values import values_of
 from machines.messages.compiler import compile_type
 from machines.messages.templates import may_stand_in_text
 from machines.messages.well_formed import named_types
@@ -27,7 +28,6 @@ from machines.model import (
     Type,
     TypeDeclaration,
     Union,
-    values_of,
 )
 from machines.parser.context import ParseContext
 from machines.parser.frame_kinds import check_kinds

@@ -10,7 +10,7 @@ from machines.parser.node_edits import value_of
 from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from machines.problems import Place, Problems
 
-_WITH = ("doc", "do", "let", "start", "send", "drop", "then", "return", "outcome", "before")
+_WITH = ("doc", "do", "let", "start", "send", "secure", "drop", "then", "return", "outcome", "before")
 
 
 def with_plain_pause(state: Node, problems: Problems, *, whole: bool) -> Node:

@@ -12,7 +12,9 @@ from functools import partial
 
 from machines.analysis.traversal import all_steps
 from machines.expressions.unparse import names
-from machines.model import Call, Drop, Expression, Let, Machine, Role, Send
+from machines.model import Call, Drop, Expression, Let, Machine, Role, Secure, Send
+
+_DOES = {Send: "sends to", Secure: "secures", Drop: "drops"}
 
 
 def to_others(role: Role) -> Iterator[str]:
@@ -31,9 +33,11 @@ def to_others(role: Role) -> Iterator[str]:
         machine = role.machines[name]
         foreign = _foreign(machine, given)
         for step in all_steps(machine):
-            peers = step.receivers if isinstance(step, Send) else step.peers if isinstance(step, Drop) else None
+            peers = (
+                step.receivers if isinstance(step, Send) else step.peers if isinstance(step, Secure | Drop) else None
+            )
             if peers is not None and not foreign.isdisjoint(_mentioned(peers)):
-                does = "sends to" if isinstance(step, Send) else "drops"
+                does = _DOES[type(step)]
                 yield f"{role.name}: {name}, which runs side by side, {does} peers of others in line {step.place.line}"
         for state in machine.states.values():
             call = state.run or (state.accept.machine if state.accept is not None else None)

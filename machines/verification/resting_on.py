@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
+from machines.analysis.traversal import all_steps
 from machines.messages.automata import Work
 from machines.messages.bodies import MessageCodec, compile_message
 from machines.messages.overlap import narrower, overlap
-from machines.model import Setting, Spec
+from machines.model import Role, Secure, Setting, Spec, Step
 from machines.verification.abstract.limits import COUNTED_MAX, uncounted
 from machines.verification.search.system import OTHERS, clients_of
 
@@ -57,8 +58,15 @@ def rests_on(spec: Spec, clients: Sequence[int], queue: int, any_number: str = "
         which = f"limits that are rates, or above {COUNTED_MAX}"
         yield f"{which}, are used up by nobody who keeps to its role: {', '.join(limited)}"
     yield "durations are not compared: any clock may ring before any other"
+    if any(isinstance(step, Secure) for role in spec.roles.values() for step in _steps_of(role)):
+        yield "what a peer says before it hears that it may be secure is read: in a run 'secure' throws it away"
     if spec.frames:
         yield "frames: each comes whole"
+
+
+def _steps_of(role: Role) -> Iterator[Step]:
+    for machine in role.machines.values():
+        yield from all_steps(machine)
 
 
 def exceptions_of(spec: Spec) -> Iterator[str]:

@@ -16,6 +16,7 @@ from machines.frame_parts import (
     NumberKind,
     Rest,
 )
+from machines.frame_values import values_of
 from machines.messages.shapes import Mismatch, shown
 from machines.model import (
     CompositeFrame,
@@ -26,7 +27,6 @@ from machines.model import (
     FrameSize,
     FrameUntil,
     Wire,
-    values_of,
 )
 from machines.wire.byte_parts import encode_part, write_number, write_part
 from machines.wire.charset import encoded

@@ -48,6 +48,7 @@ from runtime.commands.options import (
 )
 from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.results import result_lines
+from runtime.commands.secure_step import check_secures
 from runtime.journal import Head, Journal
 from runtime.losses import EVIDENCE_SHOWN, Losses, own_loss, parting_words
 from runtime.network.tls import client_context
@@ -88,8 +89,11 @@ class ConnectOptions:
     to: To = field(default_factory=list)
     tls: Annotated[bool, Parameter(help="Speak TLS with every role that has an address.", negative=())] = False
     tls_ca: Annotated[
-        Path | None, Parameter(help="With --tls: trust the certificates in this file, PEM, not the system's.")
+        Path | None, Parameter(help="With TLS: trust the certificates in this file, PEM, not the system's.")
     ] = None
+    secure: Annotated[
+        bool, Parameter(help="Speak TLS where a 'secure' step of the spec says so, not from the start.", negative=())
+    ] = False
     retry: Annotated[float, Parameter(help="Seconds for which it is tried again where nobody listens yet.")] = 3.0
     lobby: Annotated[
         str | None,
@@ -111,6 +115,8 @@ class ConnectOptions:
             raise CommandError("accord join takes a spec and HOST:PORT; or --lobby HOST:PORT and --token FILE")
         if self.lobby is not None and (address is not None or self.to or self.tls):
             raise CommandError("--lobby is where the event is: give no other address, and no TLS")
+        if self.secure and (self.tls or self.token is not None):
+            raise CommandError("--secure speaks TLS from a step on: give neither --tls nor --token beside it")
         return self.lobby or address or ""
 
     def addresses(self, spec: Spec, role: str, first: str) -> dict[str, Address]:
@@ -130,7 +136,11 @@ class ConnectOptions:
 
     def trusted(self) -> SSLContext | None:
         """Return which certificates are trusted; None where TLS is not spoken."""
-        return client_context(self.tls_ca) if self.tls or self.tls_ca is not None else None
+        return client_context(self.tls_ca) if self.tls or (self.tls_ca is not None and not self.secure) else None
+
+    def trusted_later(self) -> SSLContext | None:
+        """Return which certificates are trusted from a `secure` step on; None where it has none."""
+        return client_context(self.tls_ca) if self.secure else None
 
 
 def join(
@@ -247,12 +257,16 @@ def _prepared(
     own = [target for target in spec.connects[chosen] if target not in addresses]
     answers = answers_of(player.answer, spec, [chosen, *own])
     seed = seed_of(player.seed)
+    made = program(spec, chosen, given.rules)
+    if connect.secure:
+        check_secures(made)
     return _Client(
-        program=program(spec, chosen, given.rules),
+        program=made,
         own=[program(spec, target, given.rules) for target in own],
         settings=settings,
         addresses=addresses,
         trusted=trusted,
+        starttls=connect.trusted_later(),
         retry=connect.retry,
         kind=kind,
         name=player.name,
@@ -270,6 +284,7 @@ class _Client:
     settings: Mapping[str, str]
     addresses: Mapping[str, Address]
     trusted: SSLContext | None
+    starttls: SSLContext | None
     retry: float
     kind: str
     name: str
@@ -283,7 +298,7 @@ class _Client:
     @property
     def my(self) -> dict[str, Any]:
         """What the spec calls ``my``."""
-        return {"name": self.name}
+        return {"name": self.name} | ({"secure": True} if self.starttls is not None else {})
 
     def head(self, name: str, given: SpecOptions, backend: Backend) -> Head:
         """Return the head of its journal; ``name`` is the spec's as it was given."""
@@ -316,6 +331,7 @@ class _Client:
                 tells_waits=self.kind not in PERSONS,
                 tls={role: one for role, one in trusted.items() if one is not None} or None,
                 retry=self.retry,
+                starttls=self.starttls,
                 on_connected=(lambda: note("connected, waiting for the game")) if self.kind in PERSONS else None,
             )
 

@@ -29,6 +29,7 @@ from runtime.commands.options import (
 )
 from runtime.commands.output import log_shown, note, put, put_json, put_result
 from runtime.commands.results import result_lines
+from runtime.commands.secure_step import check_secures
 from runtime.commands.serve_again import GroupService
 from runtime.commands.service import ListenOptions, Service, ServiceReport, connections_text, run_until_stopped
 from runtime.journal import Journal
@@ -106,7 +107,7 @@ def _prepared(
             not.
     """
     listen.check()
-    settings, secure = settings_of(given.settings), listen.certified()
+    settings, tls, starttls = settings_of(given.settings), listen.certified(), listen.certified_later()
     spec = loaded(name, settings, given.rules)
     role = chosen_role(spec, what.role, spec.listeners(), "listens")
     addresses = listen.addresses(spec, role)
@@ -114,7 +115,9 @@ def _prepared(
     check_kind(kind, spec)
     seed = seed_of(what.seed)
     made = program(spec, role, given.rules)
-    return Service(made, kind, what.name, seed, listen, addresses, secure, backend, report, listen.secret())
+    if starttls is not None:
+        check_secures(made)
+    return Service(made, kind, what.name, seed, listen, addresses, tls, backend, report, listen.secret(), starttls)
 
 
 @dataclass
@@ -160,6 +163,7 @@ class OneService:
                 address_max=service.listen.per_address,
                 tls=service.tls,
                 token=service.token,
+                starttls=service.starttls,
                 on_ended=self._tell_session if per_connection else None,
                 on_stopped=self._stops.append,
                 observe=None if per_connection else service.observer(self._losses),

@@ -58,6 +58,7 @@ class GroupService:
             address_max=service.listen.per_address,
             tls=service.tls,
             token=service.token,
+            starttls=service.starttls,
         )
 
     @asynccontextmanager

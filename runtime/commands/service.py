@@ -56,6 +56,10 @@ class ListenOptions:
         tuple[Path, Path] | None, Parameter(help="Speak TLS: the files of the certificate and of its key, PEM.")
     ] = None
 
+    secure: Annotated[
+        tuple[Path, Path] | None,
+        Parameter(help="Speak TLS where a 'secure' step of the spec says so: certificate and key, PEM."),
+    ] = None
     token: Annotated[
         Path | None, Parameter(help="A file with a token: only who says it first takes part (join --token FILE).")
     ] = None
@@ -78,6 +82,8 @@ class ListenOptions:
             raise CommandError(f"--port {self.port} is not within 0..65535")
         if self.per_address < 1:
             raise CommandError(f"--per-address {self.per_address} is less than 1: nobody could connect")
+        if self.tls is not None and self.secure is not None:
+            raise CommandError("--tls speaks TLS from the start, --secure from a step on: give one of them")
 
     def addresses(self, spec: Spec, role: str) -> dict[str, Address]:
         """Return where the roles are that a role connects to.
@@ -94,6 +100,14 @@ class ListenOptions:
             TlsFileError: see `runtime.network.tls.server_context`.
         """
         return None if self.tls is None else server_context(*self.tls)
+
+    def certified_later(self) -> SSLContext | None:
+        """Return what the role says who it is by from its `secure` steps on; None where it has none.
+
+        Raises:
+            TlsFileError: see `runtime.network.tls.server_context`.
+        """
+        return None if self.secure is None else server_context(*self.secure)
 
 
 @Parameter(name="*")
@@ -128,11 +142,12 @@ class Service:
     backend: Backend
     report: ServiceReport
     token: str = ""
+    starttls: SSLContext | None = None
 
     @property
     def my(self) -> dict[str, Any]:
         """What the spec calls ``my``."""
-        return {"name": self.name}
+        return {"name": self.name} | ({"secure": True} if self.starttls is not None else {})
 
     @property
     def facts(self) -> dict[str, Any]:

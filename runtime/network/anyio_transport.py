@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import logging
 import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from socket import socket
 from typing import Any
 
@@ -52,11 +53,16 @@ def _turn() -> anyio.Lock:
 class TaskConnection:
     """A `runtime.network.transport.Connection` over an anyio stream; `run` must run in a task for as long as it lives.
 
-    ``raw`` is the stream's own socket, where it may be written to past the stream: see `send`.
+    ``raw`` is the stream's own socket, where it may be written to past the stream: see `send`. ``host`` is what the
+    other end is called, where we connected to it.
     """
 
-    def __init__(self, stream: ByteStream, name: str, raw: socket | None = None) -> None:
+    def __init__(self, stream: ByteStream, name: str, raw: socket | None = None, host: str = "") -> None:
         self.name = name
+        self._host = host
+        self._handshake: Callable[[], Awaitable[TLSStream]] | None = None  # what makes it secure, if that is wanted
+        self._plain_sent: anyio.Event | None = None  # that all is out which goes before it
+        self._after = bytearray()  # what is to be sent behind it
         self._stream = stream
         self._raw = raw
         self._on_bytes: Callable[[bytes], None] | None = None
@@ -89,6 +95,11 @@ class TaskConnection:
         """Send, at once if the socket takes it, else as soon as the writer task runs."""
         if self._closing or self._broken:
             return
+        if self._handshake is not None:
+            self._after += data
+            if len(self._after) > UNSENT_BYTES_MAX:
+                self._lose(f"it does not read: {len(self._after)} bytes wait for it")
+            return
         if self._raw is not None and not self._unsent and not self._sending:
             # Waking the writer for each message would cost 25 us, half of all that a move costs on trio.
             with suppress(OSError):  # it is full, or lost: the writer will find out which
@@ -98,9 +109,7 @@ class TaskConnection:
         self._unsent += data
         unsent = len(self._unsent) + self._sending
         if unsent > UNSENT_BYTES_MAX:
-            self._broken = True
-            self._why = f"it does not read: {unsent} bytes wait for it"
-            self._scope.cancel()
+            self._lose(f"it does not read: {unsent} bytes wait for it")
         elif self._more is not None:
             self._more.set()
 
@@ -126,6 +135,25 @@ class TaskConnection:
             self._resumed.set()
             self._resumed = None
 
+    def secure(self, tls: ssl.SSLContext | None, *, accepted: bool) -> None:
+        """Speak TLS from here on."""
+        if self._closing or self._broken:
+            return
+        if tls is None or self._handshake is not None or isinstance(self._stream, TLSStream):
+            why = "nobody gave a certificate" if tls is None else "it speaks TLS already"
+            self._lose(f"it cannot be secured: {why}")
+            return
+        self._handshake = partial(_handshake, self._stream, tls, "" if accepted else self._host)
+        self._plain_sent = anyio.Event()
+        if not self._unsent and not self._sending:
+            self._plain_sent.set()
+        self._reading.cancel()
+
+    def _lose(self, why: str) -> None:
+        self._broken = True
+        self._why = why
+        self._scope.cancel()
+
     def _close(self) -> None:
         self._closing = True
         self._on_bytes = self._on_end = None
@@ -142,13 +170,45 @@ class TaskConnection:
             try:
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(self._write, name=f"write to {self.name}")
-                    with self._reading:
-                        await self._read()
+                    await self._read_on()
             finally:
                 await anyio.aclose_forcefully(self._stream)
         self._ended(self._why)
         if self._on_closed is not None:
             self._on_closed()
+
+    async def _read_on(self) -> None:
+        """Read to the end; where the stream is to be secure, read no more of it as it is but what makes it so."""
+        while True:
+            with self._reading:
+                await self._read()
+            if self._handshake is None or self._broken or self._at_end:
+                break
+            assert self._plain_sent is not None, "whoever wants a handshake says when all before it is out"
+            await self._plain_sent.wait()
+            if not self._broken and not await self._become_secure(self._handshake):
+                break
+            self._reading = anyio.CancelScope()
+        self._handshake = None
+        if self._more is not None:
+            self._more.set()
+
+    async def _become_secure(self, handshake: Callable[[], Awaitable[TLSStream]]) -> bool:
+        """Agree on keys with the other end, and go on over the secure stream; say whether that was done."""
+        try:
+            with anyio.fail_after(HANDSHAKE_SECONDS):
+                self._stream = await handshake()
+        except (*_LOST, anyio.EndOfStream, TimeoutError) as error:
+            self._broken = True
+            self._why = (
+                f"no handshake within {HANDSHAKE_SECONDS:g} s" if isinstance(error, TimeoutError) else _why(error)
+            )
+            return False
+        self._raw = self._handshake = None
+        self._unsent, self._after = self._after, bytearray()
+        if self._more is not None:
+            self._more.set()
+        return True
 
     async def _read(self) -> None:
         await self._started.wait()
@@ -165,6 +225,8 @@ class TaskConnection:
                 break
             while self._resumed is not None:  # paused while this chunk was waited for
                 await self._resumed.wait()
+            if self._handshake is not None:
+                return  # it was not said in TLS
             if len(chunk) > TURN_BYTES:
                 await self._hand_over_in_turns(chunk)
             elif self._on_bytes is not None:
@@ -178,10 +240,10 @@ class TaskConnection:
     async def _hand_over_in_turns(self, chunk: bytes) -> None:
         turn = _turn()
         begin = 0
-        while begin < len(chunk) and self._on_bytes is not None:
+        while begin < len(chunk) and self._on_bytes is not None and self._handshake is None:
             async with turn:  # to get it takes a turn of the loop, even if nobody else wants it
                 # Closed or paused while it was waited for?
-                if self._on_bytes is not None and self._resumed is None:
+                if self._on_bytes is not None and self._resumed is None and self._handshake is None:
                     self._on_bytes(chunk[begin : begin + TURN_BYTES])
                     begin += TURN_BYTES
             while self._resumed is not None:
@@ -215,7 +277,9 @@ class TaskConnection:
                     self._broken = True
                     self._why = self._why or _why(error)
                 self._sending = 0
-            elif self._closing:
+                if self._plain_sent is not None and (self._broken or not self._unsent):
+                    self._plain_sent.set()
+            elif self._closing and self._handshake is None:
                 await self._end_writing()
                 return
             else:
@@ -256,12 +320,21 @@ def _why(error: BaseException) -> str:
     return reason(error) if error.__cause__ is not None or isinstance(error, OSError) else "the connection broke"
 
 
-def _over(stream: SocketStream | TLSStream) -> TaskConnection:
+async def _handshake(stream: ByteStream, tls: ssl.SSLContext, host: str) -> TLSStream:
+    """Return a secure stream over one that is not; ``host`` is whom we connected to, empty if it connected to us."""
+    how: dict[str, Any] = {"server_side": not host, "hostname": host or None, "standard_compatible": False}
+    try:
+        return await TLSStream.wrap(stream, ssl_context=tls, **how)
+    except ssl.SSLError as error:  # the context is one for the other side
+        raise anyio.BrokenResourceError from error
+
+
+def _over(stream: SocketStream | TLSStream, host: str = "") -> TaskConnection:
     raw = stream.extra(SocketAttribute.raw_socket, None)
     send_at_once(raw)
     # asyncio's transports may hold bytes back, which bytes written past them would overtake; trio has nothing between.
     own = None if on_asyncio() or isinstance(stream, TLSStream) else raw
-    return TaskConnection(stream, address_name(stream.extra(SocketAttribute.remote_address, None)), own)
+    return TaskConnection(stream, address_name(stream.extra(SocketAttribute.remote_address, None)), own, host)
 
 
 async def open_task_connection(host: str, port: int, tasks: TaskGroup, tls: ssl.SSLContext | None = None) -> Connection:
@@ -276,7 +349,7 @@ async def open_task_connection(host: str, port: int, tasks: TaskGroup, tls: ssl.
         stream = await anyio.connect_tcp(host, port)
     else:
         stream = await anyio.connect_tcp(host, port, ssl_context=tls, tls_standard_compatible=False)
-    connection = _over(stream)
+    connection = _over(stream, host)
     tasks.start_soon(connection.run, name=f"connection to {connection.name}")
     return connection
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -205,6 +206,13 @@ class LoopConnection(asyncio.BufferedProtocol):
                 self._read_again()
             elif self._on_bytes is not None:
                 self._wait_for_turn()
+
+    def secure(self, tls: ssl.SSLContext | None, *, accepted: bool) -> None:
+        """Cut the stream off: it is not made for TLS."""
+        if not (self._closing or self._lost):
+            self._why = "it cannot be secured: its stream is not stock"
+            self._rest.clear()
+            self._transport.abort()
 
     # -- turns -------------------------------------------------------------------------------------------------------
 

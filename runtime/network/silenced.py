@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from ssl import SSLContext
 
 from runtime.network.transport import Connection
 
@@ -38,3 +39,7 @@ class Silenced:
     def resume(self) -> None:
         """See `Connection.resume`."""
         self._connection.resume()
+
+    def secure(self, tls: SSLContext | None, *, accepted: bool) -> None:
+        """See `Connection.secure`."""
+        self._connection.secure(tls, accepted=accepted)

@@ -99,6 +99,14 @@ class Connection(Protocol):
     def resume(self) -> None:
         """Read again."""
 
+    def secure(self, tls: ssl.SSLContext | None, *, accepted: bool) -> None:
+        """Speak TLS once all that was sent is out; what is sent from now on goes out behind the handshake.
+
+        ``accepted`` is whether the other end connected to us, and so begins. Nothing that has come by now is handed
+        over any more. Without ``tls``, or where the handshake fails or takes over HANDSHAKE_SECONDS, the stream is
+        lost; nothing is ever sent plain for it. Only streams that are ``stock`` can do it; others are cut off.
+        """
+
 
 class Listener(Protocol):
     """A port that is taken. Connections that come before `serve` wait."""

@@ -65,7 +65,8 @@ async def join(
 
     async def run(tasks: TaskGroup) -> Ended:
         clock = make_clock(tasks)
-        connections = await connect_all(program.connects, addresses, tasks, stock=stock, tls=tls, retry=retry)
+        own = stock or options.get("starttls") is not None
+        connections = await connect_all(program.connects, addresses, tasks, stock=own, tls=tls, retry=retry)
         if on_connected is not None:
             on_connected()
         host = open_host(program, tasks, clock, player, **options)

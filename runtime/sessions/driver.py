@@ -18,6 +18,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import inf
+from ssl import SSLContext
 from time import monotonic
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Pause, Received, Resume, Send, Violation
+from machines.effects import SecureLink as SecureEffect
 from machines.engine.session import Session
 from runtime.journal import Kind, fault_text
 from runtime.losses import violation_text
@@ -61,8 +63,8 @@ class SessionDriver:
 
     __slots__ = (
         "_alarm", "_armed", "_clock", "_connections", "_heard", "_journal", "_monitor", "_my", "_names", "_observe",
-        "_over", "_player", "_questions", "_released", "_seed", "_unreleased", "broken", "ended", "name", "session",
-        "turned_away",
+        "_over", "_player", "_questions", "_released", "_seed", "_starttls", "_unreleased", "broken", "ended", "name",
+        "session", "turned_away",
     )  # fmt: skip
 
     def __init__(
@@ -80,9 +82,10 @@ class SessionDriver:
         my: Mapping[str, Any] | None = None,
         monitor: PropertyMonitor | None = None,
         names: Callable[[int], str] | None = None,
+        starttls: SSLContext | None = None,
     ) -> None:
         self.session = session
-        self._names = names
+        self._names, self._starttls = names, starttls
         self.broken: list[str] = []  # what properties of the spec did not hold, in the order in which that was seen
         # With a player: which of those we connected to, by seat, ended the connection before any message was heard, and
         # why, if the network says so. None as long as nobody has.
@@ -336,12 +339,12 @@ class SessionDriver:
                 connection = self._connections.pop(peer, None)
                 if connection is not None:
                     connection.close_after_flush()
-            case Pause(peer):
-                if peer in self._connections:
-                    self._connections[peer].pause()
-            case Resume(peer):
-                if peer in self._connections:
-                    self._connections[peer].resume()
+            case SecureEffect(peer) if peer in self._connections:
+                self._connections[peer].secure(self._starttls, accepted=self.session.seats[peer].accepted)
+            case Pause(peer) if peer in self._connections:
+                self._connections[peer].pause()
+            case Resume(peer) if peer in self._connections:
+                self._connections[peer].resume()
             case Ask():
                 self._questions.put(effect)
             case Cancel(number):
@@ -357,7 +360,7 @@ class SessionDriver:
                         log.info("%s: the player is stuck in %s: nothing is sent any more", self.name, message)
                         for seat, connection in self._connections.items():
                             self._connections[seat] = Silenced(connection)
-            case Send() | Ended():
+            case _:
                 pass  # sent above; an end is seen on the session, once all its effects are carried out
 
     def _who(self, peer: int | None) -> str:

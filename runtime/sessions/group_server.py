@@ -77,6 +77,7 @@ async def serve_groups(
     address_max: float = inf,
     tls: SSLContext | None = None,
     token: str = "",
+    starttls: SSLContext | None = None,
 ) -> NoReturn:
     """Run a role that listens for one group after another, until this is cancelled.
 
@@ -92,12 +93,13 @@ async def serve_groups(
 
     async def run(tasks: TaskGroup) -> Ended:
         clock = make_clock(tasks)
-        make_host = partial(open_host, program, tasks, clock, my=my)
-        connect = partial(connect_all, program.connects, addresses or {}, tasks)
+        make_host = partial(open_host, program, tasks, clock, my=my, starttls=starttls)
+        connect = partial(connect_all, program.connects, addresses or {}, tasks, stock=starttls is not None)
         admission = AdmissionControl(program.wire.connections_max * groups_max, address_max, token)
         groups = _Groups(make_host, connect, admission, tasks, seed, equip, on_ended, groups_max)
         groups.connections_max = program.wire.connections_max
-        async with listening(admission, program, host, port, tasks, clock, on_listening, tls=tls):
+        stock = starttls is not None
+        async with listening(admission, program, host, port, tasks, clock, on_listening, stock=stock, tls=tls):
             await serve_for_ever(admission.listener, groups, on_stopped)
 
     await run_in_group(run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from ssl import SSLContext
 from typing import Any, TypedDict, Unpack
 
 from anyio.abc import TaskGroup
@@ -21,7 +22,8 @@ class SessionOptions(TypedDict, total=False):
 
     ``seed`` is what its chance depends on, ``my`` what the spec calls so. ``journal`` has its inputs and what they led
     to; ``observe`` sees every effect. ``number`` tells sessions of one process apart, in the journal and the log.
-    ``names`` gives what a peer is called in the log, by seat. ``make_session`` is the session's class.
+    ``names`` gives what a peer is called in the log, by seat. ``make_session`` is the session's class. ``starttls`` is
+    what peers speak TLS by behind a `secure` step: a certificate, or on the side that connects what it trusts.
     """
 
     seed: int
@@ -31,6 +33,7 @@ class SessionOptions(TypedDict, total=False):
     number: int
     names: Callable[[int], str] | None
     make_session: Callable[..., Session]
+    starttls: SSLContext | None
 
 
 def open_host(
@@ -54,4 +57,5 @@ def open_host(
         my=my,
         monitor=monitor,
         names=options.get("names"),
+        starttls=options.get("starttls"),
     )

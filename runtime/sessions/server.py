@@ -77,11 +77,10 @@ async def serve(
     connections are still closed in good order, within CANCEL_DRAIN_SECONDS, and ``on_stopped`` is told how far it was.
 
     No one address may have more than ``address_max`` connections open, so that it cannot take all that the spec allows.
-
     ``on_listening`` is told the port once it is taken. ``addresses`` are those of the roles that this one connects to,
-    by role; ``player`` answers its questions. Where each connection has a session, ``make_player`` gives each a player
-    of its own, made with the session's seed; without it all share ``player``. ``stock`` takes anyio's own streams on
-    asyncio too. ``tls`` is what the port says who it is by, if any; only who says the ``token`` is let in.
+    by role; ``player`` answers its questions. Where each connection has a session, ``make_player`` gives each one of
+    its own, made with the session's seed; else all share ``player``. ``stock`` takes anyio's own streams on asyncio
+    too. ``tls`` is what the port says who it is by, if any; only who says the ``token`` is let in.
 
     Raises:
         PortInUseError, CannotListenError: see `listening`.
@@ -91,9 +90,10 @@ async def serve(
     async def run(tasks: TaskGroup) -> Ended:
         clock = make_clock(tasks)
         make_host = partial(open_host, program, tasks, clock, player=player, **options)
-        connect = partial(connect_all, program.connects, addresses or {}, tasks, stock=stock)
+        own = stock or options.get("starttls") is not None
+        connect = partial(connect_all, program.connects, addresses or {}, tasks, stock=own)
         admission = AdmissionControl(program.wire.connections_max, address_max, token)
-        async with listening(admission, program, host, port, tasks, clock, on_listening, stock=stock, tls=tls):
+        async with listening(admission, program, host, port, tasks, clock, on_listening, stock=own, tls=tls):
             if not program.per_connection:
                 return await _serve_one(make_host, connect, admission, on_stopped)
             each = _SessionEach(make_host, connect, admission, tasks, options.get("seed", 0), on_ended, make_player)

@@ -74,7 +74,11 @@ class _Opening:
     ) -> None:
         self.name = connection.name
         self.send, self.pause, self.resume = connection.send, connection.pause, connection.resume
-        self.close_after_flush, self.abort = connection.close_after_flush, connection.abort
+        self.close_after_flush, self.abort, self.secure = (
+            connection.close_after_flush,
+            connection.abort,
+            connection.secure,
+        )
         self._gate = gate
         self._on_connection = on_connection
         self._said = bytearray()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from machines.effects import Ask, Drop, Effect, Ended, Note, Violation
+from machines.effects import Ask, Drop, Effect, Ended, Note, SecureLink, Violation
 from machines.values import plain
 from runtime.losses import circumstances
 
@@ -41,6 +41,8 @@ class Said:
 def line_of(effect: Effect, party: str, peer_of: Callable[[int], str]) -> Said | None:
     """Return the line of what a party does besides sending and hearing messages; None for what has no line."""
     match effect:
+        case SecureLink(peer):
+            return Said(party, peer_of(peer), "TLS from here on", Tone.CLOCK)
         case Drop(peer, why):
             return Said(party, peer_of(peer), f"closes: {why}", Tone.CLOSED)
         case Violation():

@@ -184,3 +184,18 @@ def test_a_send_written_before_the_start_that_is_done_first(steps: str, problems
     found = check(load_text(STARTS.replace("STEPS", steps)))
 
     assert [problem.code for problem in found] == problems
+
+
+@pytest.mark.parametrize(
+    ("steps", "problems"),
+    [
+        ("{start: told(peer), secure: peer, send: HI}", ["A317"]),
+        ("{start: told(peer), send: HI, secure: peer}", []),
+        ("{do: [{start: told(peer)}, {secure: peer}, {send: HI}]}", []),
+        ("{start: told(peer), send: HI, secure: 1}", ["A340"]),
+    ],
+)
+def test_a_send_that_looks_as_if_it_went_out_in_tls(steps: str, problems: list[str]) -> None:
+    found = check(load_text(STARTS.replace("STEPS", steps)))
+
+    assert [problem.code for problem in found] == problems

@@ -30,6 +30,7 @@ from machines.model import (
     Name,
     Return,
     Role,
+    Secure,
     Send,
     Sequence,
     Spec,
@@ -183,7 +184,7 @@ class Liveness:
                 case Send():
                     after |= _read(step.receivers) | {"peer"}
                     after = after.union(*map(self._told, step.messages))
-                case Drop():
+                case Secure() | Drop():
                     after |= _read(step.peers)
                 case Start():
                     after |= _reads(step.machine.arguments or ())
