@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -22,7 +24,10 @@ LINES_FIRST: Final = 2_000  # of a journal, before its page is opened
 
 def studio(
     shown: Annotated[
-        str, Parameter(help="The journal of a run, as play, serve and join keep them; or a spec, to be written.")
+        str,
+        Parameter(
+            help="The journal of a run, as play, serve and join keep them; a folder of them; or a spec, to be written."
+        ),
     ],
     /,
     *,
@@ -41,6 +46,7 @@ def studio(
     A server's journal shows where its clients stand too, as clients of the spec would. The page is for this machine and
     for who has its link; --save writes one file to mail or to hand in. Without --save the extra 'web' is needed.
     --share prints a link for a class, which shows a run that goes on as it was half a minute ago.
+    Of a folder, the page lists its runs, those that go on among them, its events with their standings, and its specs.
     Of a spec, the page is an editor: what is wrong is told as one types, with the pictures of all roles. Its file is
     written only when one says so there. Ctrl-C ends it.
     """
@@ -50,6 +56,10 @@ def studio(
         if save is not None or spec is not None or force or at.share:
             raise CommandError("--save, --spec, --force and --share are for a journal: a spec is saved on its page")
         return _edit(shown, rules, at, json=json)
+    if Path(shown).is_dir():
+        if save is not None or spec is not None or force:
+            raise CommandError("--save, --spec and --force are for one journal, not for a folder")
+        return _folder(Path(shown), rules, at, json=json)
     if spec is not None:
         is_spec(spec)
     if save is None:
@@ -72,6 +82,19 @@ def _serve(run: RecordedRun, at: PageOptions, *, json: bool) -> None:
 
     with at.served():
         serve(run, at.host, at.port, partial(at.opened, json=json), at.behind)
+
+
+def _folder(folder: Path, rules: list[str], at: PageOptions, *, json: bool) -> int:
+    pages_are_there("accord studio JOURNAL --save FILE needs nothing")
+    from runtime.studio.folder_site import serve_folder
+
+    # Standings are of tournaments, which build on all the commands, and need packages of their own.
+    events = import_module("runtime.tournament.standings_site").open_event if find_spec("sqlalchemy") else None
+    with at.served():
+        serve_folder(
+            folder, at.host, at.port, partial(at.opened, json=json), rules=rules, behind=at.behind, opens_event=events
+        )
+    return OK
 
 
 def _save(run: RecordedRun, path: Path, *, json: bool) -> None:

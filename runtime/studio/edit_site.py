@@ -75,10 +75,10 @@ class Drawings:
         return self._drawn[version]
 
 
-class EditSite:
-    """The application that shows one spec while it is written."""
+class EditView:
+    """The application that shows one spec while it is written; its paths are relative."""
 
-    def __init__(self, file: SpecFile, bench: Bench, token: str, port: int, hosts: frozenset[str]) -> None:
+    def __init__(self, file: SpecFile, bench: Bench) -> None:
         self._file = file
         self._bench = bench
         self._drawings = Drawings()
@@ -88,14 +88,23 @@ class EditSite:
             WebSocketRoute("/edit", self._edit),
             *files("edit.html", "drawing.js", "trial.js", "edit.js", "common.css", "edit.css"),
         ]
-        self.app = Guarded(Starlette(routes=routes, lifespan=self._working), token=token, port=port, hosts=hosts)
+        self.app = Starlette(routes=routes, lifespan=self._working)
 
     @asynccontextmanager
     async def _working(self, app: Starlette) -> AsyncIterator[None]:
         try:
             yield
         finally:
-            self._bench.close()
+            self.close()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a page of it is open."""
+        return self._room.open > 0
+
+    def close(self) -> None:
+        """End the process that looks at it."""
+        self._bench.close()
 
     async def _picture(self, request: HTTPRequest) -> Response:
         try:
@@ -106,6 +115,13 @@ class EditSite:
     async def _edit(self, socket: WebSocket) -> None:
         page = _EditPage(self._file, self._bench, self._drawings)
         await self._room.hold(socket, page.tell, page.hear)
+
+
+class EditSite:
+    """The same, for who has the link."""
+
+    def __init__(self, file: SpecFile, bench: Bench, token: str, port: int, hosts: frozenset[str]) -> None:
+        self.app = Guarded(EditView(file, bench).app, token=token, port=port, hosts=hosts)
 
 
 class _EditPage:

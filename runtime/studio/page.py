@@ -136,7 +136,7 @@ class RunFacts:
             "version": VERSION,
             "protocol": head.protocol,
             "role": head.role,
-            "seed": head.seed,
+            "seed": str(head.seed),  # the numbers of scripts end before it
             "started": head.started,
             "pictures": picture_facts(marks),
             "tones": TONES,

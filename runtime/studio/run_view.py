@@ -14,6 +14,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
 from runtime.studio.guard import files, svg
@@ -30,7 +31,7 @@ class RunView:
     """The application that shows one run; its paths are relative, so that it may stand anywhere.
 
     ``behind`` are the seconds after which pages are told what has come; a run that was over when it was opened is shown
-    at once.
+    at once. ``up`` is what the page leads back to, two folders above; nothing if it is empty.
     """
 
     def __init__(
@@ -39,12 +40,15 @@ class RunView:
         drawn: Mapping[str, str],
         room: Room,
         behind: float = 0.0,
+        up: str = "",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._facts = facts
         self._pictures = drawn
         self._room = room
         self._behind = behind
+        self._up = up
+        self.watched = 0  # by so many pages
         self._clock = clock
         self._coming: deque[tuple[float, Seen]] = deque()  # what pages will be told, and when it was known
         self._noted = Seen()
@@ -83,7 +87,11 @@ class RunView:
         if row is None or entry is None:
             await socket.close(1008)
             return
-        await self._room.hold(socket, lambda page: self._tell(page, row, entry))
+        self.watched += 1
+        try:
+            await self._room.hold(socket, lambda page: self._tell(page, row, entry))
+        finally:
+            self.watched -= 1
 
     async def _tell(self, socket: WebSocket, row: int, entry: int) -> None:
         while True:
@@ -106,7 +114,7 @@ class RunView:
         return self._written[row, entry]
 
     async def _run_facts(self, request: Request) -> Response:
-        facts: dict[str, Any] = {**self._facts.whole(self.seen), "behind": self._behind}
+        facts: dict[str, Any] = {**self._facts.whole(self.seen), "behind": self._behind, "up": self._up}
         return Response(msgspec.json.encode(facts), media_type="application/json")
 
     async def _step(self, request: Request) -> Response:
@@ -135,12 +143,12 @@ class OpenRun:
     ``own`` shows all of it, ``shared`` what was known ``behind`` seconds ago; None if it is not shared.
     """
 
-    def __init__(self, run: RecordedRun, room: Room, behind: float | None = None) -> None:
+    def __init__(self, run: RecordedRun, room: Room, behind: float | None = None, up: str = "") -> None:
         """Draw the pictures. Raises PictureError: Graphviz is missing, or a picture is too much for it."""
         self._facts = RunFacts(run)
         drawn = pictures(run)
-        self.own = RunView(self._facts, drawn, room)
-        self.shared = None if behind is None else RunView(self._facts, drawn, room, behind)
+        self.own = RunView(self._facts, drawn, room, up=up)
+        self.shared = None if behind is None else RunView(self._facts, drawn, room, behind, up)
 
     async def read_on(self) -> None:
         """Read the journal as it is written, and tell the pages, until all has been told."""
@@ -149,6 +157,16 @@ class OpenRun:
                 await anyio.sleep(READ_SECONDS)
         finally:
             self.close()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a page is told what comes of it."""
+        return any(view.watched for view in self._views())
+
+    def app(self, *, shared: bool) -> ASGIApp | None:
+        """Return the application that shows it, or that of which others see."""
+        view = self.shared if shared else self.own
+        return None if view is None else view.app
 
     async def read(self) -> bool:
         """Read what has been written by now, and return whether pages have been told all that will come."""

@@ -28,10 +28,10 @@ class SpecFileError(Exception):
 class SpecFile:
     """A spec's file. One that ships is shown and not written."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, writable: bool = True) -> None:
         """Find it. Raises SpecNotFound: there is none."""
         self.name = name
-        self.writable = is_path(name)
+        self.writable = writable and is_path(name)
         self._path = find(name)
 
     def read(self) -> tuple[str, str]:
@@ -55,6 +55,8 @@ class SpecFile:
             SpecFileError: it has changed since, or cannot be written.
         """
         if not self.writable:
+            if is_path(self.name):
+                raise SpecFileError(f"{self.name} is not written from here: accord studio {self.name} does")
             raise SpecFileError(f"{self.name} ships with Accord and is not written: accord new makes one of your own")
         before = self._raw()
         if _mark(before) != mark:

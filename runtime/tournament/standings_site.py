@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import threading
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import anyio
 from starlette.applications import Starlette
-from starlette.routing import WebSocketRoute
+from starlette.routing import Mount, WebSocketRoute
+from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
+from runtime.commands.exit_codes import PROBLEMS, CommandError
 from runtime.commands.output import note
 from runtime.studio.beside import with_starter
 from runtime.studio.guard import Guarded, files
 from runtime.studio.rooms import Room
+from runtime.studio.run_view import READ_SECONDS
 from runtime.studio.serving import serve_site
-from runtime.tournament.event import Event, read_event
+from runtime.studio.shelf import runs_shelf
+from runtime.tournament.event import Event, EventError, read_event
+from runtime.tournament.match_process import JOURNAL_FILE
 from runtime.tournament.progress import EventProgress, note_attempt
 from runtime.tournament.store import Attempt, Store, url_of
 from runtime.tournament.table import CROSS_MAX, crosstable_rows, placed_text, standings_rows
@@ -79,11 +86,12 @@ def look(event: Event, store: Store) -> dict[str, Any]:
 
 
 def standings_facts(progress: EventProgress, attempts: Sequence[Attempt] = ()) -> dict[str, Any]:
-    """Return what a page shows of an event's progress."""
+    """Return what a page shows of an event's progress; ``run`` says whether a match has been begun, to be looked at."""
     running = {attempt.match for attempt in attempts if attempt.state == "running"}
+    begun = {attempt.match for attempt in attempts}
     done = [match for match in progress.matches if match.number in progress.results]
     faults = [
-        {"player": placed.player, "match": match.id, "fault": placed.fault}
+        {"player": placed.player, "match": match.id, "fault": placed.fault, "run": match.number in begun}
         for match in done
         for placed in progress.results[match.number]
         if placed.at_fault
@@ -100,46 +108,124 @@ def standings_facts(progress: EventProgress, attempts: Sequence[Attempt] = ()) -
         "cross": [list(row) for row in crosstable_rows(progress)] if few else [],
         "running": [{"id": match.id, "seats": match.seats} for match in progress.matches if match.number in running],
         "results": [
-            {"id": match.id, "text": placed_text(progress.results[match.number])} for match in done[-RESULTS_SHOWN:]
+            {"id": match.id, "text": placed_text(progress.results[match.number]), "run": match.number in begun}
+            for match in done[-RESULTS_SHOWN:]
         ][::-1],
         "faults": faults[-FAULTS_SHOWN:][::-1],
         "failed": "",
     }
 
 
-class StandingsSite:
-    """The application that shows them."""
+def journal_of(event: Event, key: str) -> Path | None:
+    """Return the journal of a match's last attempt, None if there is none: it was not played, or the file is gone."""
+    store = Store(url_of(event.database, event.file.parent))
+    try:
+        match = next((one for one in store.matches() if one.id == key), None)
+        run = next((one.run for one in reversed(store.attempts()) if match and one.match == match.number), "")
+    finally:
+        store.close()
+    if match is None or not run:
+        return None
+    folder = (event.file.parent / f"{event.file.stem}-matches").resolve()
+    path = (folder / match.id / run / JOURNAL_FILE).resolve()
+    return path if path.is_relative_to(folder) and path.is_file() else None
 
-    def __init__(self, standings: Standings, token: str, port: int, hosts: frozenset[str]) -> None:
-        self._standings = standings
-        self._room = Room(VIEWERS_MAX)
-        routes = [
-            WebSocketRoute("/standings", self._show),
-            *files("standings.html", "standings.js", "common.css", "standings.css"),
-        ]
-        self.app = Guarded(Starlette(routes=routes), token=token, port=port, hosts=hosts)
+
+class OpenEvent:
+    """An event as its pages see it; paths are relative. Of a match's run others see what was ``behind`` seconds ago."""
+
+    def __init__(
+        self, event: Event, room: Room, rules: Sequence[str] = (), behind: float | None = None, up: str = ""
+    ) -> None:
+        self.standings = Standings(event)
+        self._room = room
+        self._up = up
+        self._watched = 0
+        self._runs = runs_shelf(partial(journal_of, event), room, rules, behind, "standings")
+        self._own, self._shared = (self._made(shared=shared) for shared in (False, True))
+        self.standings.start()
+
+    def _made(self, *, shared: bool) -> ASGIApp:
+        return Starlette(
+            routes=[
+                WebSocketRoute("/standings", self._show),
+                Mount("/run/{key}", self._runs.app(shared=shared)),
+                *files("standings.html", "standings.js", "common.css", "standings.css"),
+            ]
+        )
 
     async def _show(self, socket: WebSocket) -> None:
-        await self._room.hold(socket, self._tell)
+        self._watched += 1
+        try:
+            await self._room.hold(socket, self._tell)
+        finally:
+            self._watched -= 1
 
     async def _tell(self, socket: WebSocket) -> None:
         seen = -1
         while True:
-            changes = self._standings.changes
+            changes = self.standings.changes
             if changes != seen:
                 seen = changes
-                await socket.send_json(self._standings.facts)
+                await socket.send_json({**self.standings.facts, "up": self._up})
             await anyio.sleep(TELL_SECONDS)
 
+    @property
+    def busy(self) -> bool:
+        """Whether a page of it, or of one of its runs, is open."""
+        return self._watched > 0 or self._runs.busy
 
-def serve_standings(event: Event, opened: Callable[[str], None]) -> None:
-    """Serve an event's page until the process is told to stop; ``opened`` is called with the link."""
-    standings = Standings(event)
-    standings.start()
+    def app(self, *, shared: bool) -> ASGIApp | None:
+        """Return the application that shows it, or that of which others see."""
+        return self._shared if shared else self._own
+
+    async def read(self) -> None:
+        """Look whether there is something new in its runs; its database is looked into in a thread."""
+        await self._runs.read()
+
+    def close(self) -> None:
+        """Look no more."""
+        self.standings.stop()
+        self._runs.close()
+
+
+def open_event(path: Path, room: Room, rules: Sequence[str], behind: float | None) -> OpenEvent:
+    """Open the event of a file, for a page that has others, too. Raises CommandError: it has problems."""
     try:
-        serve_site(lambda place: StandingsSite(standings, *place[:3]).app, "127.0.0.1", 0, opened)
-    finally:
-        standings.stop()
+        return OpenEvent(read_event(path), room, rules, behind, "all runs")
+    except EventError as error:
+        raise CommandError(str(error), PROBLEMS) from None
+
+
+class StandingsSite:
+    """The application that shows one event."""
+
+    def __init__(self, event: Event, token: str, port: int, hosts: frozenset[str]) -> None:
+        self._event = OpenEvent(event, Room(VIEWERS_MAX), event.rules)
+        shown = Starlette(routes=[Mount("/", self._event.app(shared=False))], lifespan=self._reading)
+        self.app = Guarded(shown, token=token, port=port, hosts=hosts)
+
+    @asynccontextmanager
+    async def _reading(self, app: Starlette) -> AsyncIterator[None]:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._read_on)
+            try:
+                yield
+            finally:
+                tasks.cancel_scope.cancel()
+
+    async def _read_on(self) -> None:
+        try:
+            while True:
+                await self._event.read()
+                await anyio.sleep(READ_SECONDS)
+        finally:
+            self._event.close()
+
+
+def serve_standings(event: Event, opened: Callable[..., None]) -> None:
+    """Serve an event's page until the process is told to stop; ``opened`` is called with the link."""
+    serve_site(lambda place: StandingsSite(event, *place[:3]).app, "127.0.0.1", 0, opened)
 
 
 def open_standings(event: Event) -> None:

@@ -11,6 +11,8 @@
 
   document.title = facts.findings ? `${facts.protocol}: what was found` : `${facts.protocol}: a run`;
   $("title").textContent = facts.protocol;
+  $("up").textContent = `‹ ${facts.up}`;
+  $("up").hidden = !facts.up;
   if (facts.findings) {
     facts.findings.forEach((title, number) => {
       const option = html("option", title);
@@ -84,6 +86,14 @@
     pictures.reveal();
   }
 
+  const WIDE = 160; // characters of a value beyond which it is folded
+  function field(name, text) {
+    if (text.length <= WIDE) return html("pre", `${name}: ${text}`);
+    const folded = html("details");
+    folded.append(html("summary", `${name}: ${text.slice(0, 40)}…`), html("pre", text));
+    return folded;
+  }
+
   async function rest(step) {
     const board = rows[step][BOARD];
     $("boardnone").hidden = board >= 0;
@@ -106,8 +116,7 @@
       const from = talk.nameOf.get(one.from) ?? one.from;
       $("detail").append(html("h2", one.to ? `${from} → ${talk.nameOf.get(one.to) ?? one.to}: ${one.text}` : `${from}: ${one.text}`));
       if (one.fields && Object.keys(one.fields).length) {
-        const lines = Object.entries(one.fields).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
-        $("detail").append(html("pre", lines.join("\n")));
+        for (const [name, value] of Object.entries(one.fields)) $("detail").append(field(name, JSON.stringify(value)));
       }
       if (one.raw) $("detail").append(html("pre", one.raw));
     }
@@ -209,12 +218,18 @@
     else return;
     event.preventDefault();
   });
+  // The last step in which somebody did wrong, by the name; of one whose name is not known, the last of anybody.
+  function faultOf(name) {
+    const who = parties.find((party) => party.name === name)?.id;
+    const of = (step) => rows[step][SAID].some((line) => line[3] === tones.violation && (!who || line[0] === who));
+    return (violations.findLast(of) ?? violations.at(-1) ?? rows.length - 1) + 1;
+  }
   function linked() {
     const wanted = new URLSearchParams(location.hash.slice(1));
     talk.filter = talk.nameOf.has(wanted.get("player")) ? wanted.get("player") : "";
     $("who").value = talk.filter;
     talk.listAll();
-    const step = Number(wanted.get("step"));
+    const step = wanted.has("fault") ? faultOf(wanted.get("fault")) : Number(wanted.get("step"));
     go((step || (live ? rows.length : 1)) - 1);
     awaited = live && step > rows.length ? step : 0;
   }

@@ -39,9 +39,11 @@
   }
 
   function list(place, items, none) {
-    place.replaceChildren(...items.map(([name, text, className]) => {
+    place.replaceChildren(...items.map(([name, text, link, className]) => {
       const item = made("li", undefined, className);
-      item.append(made("b", name), text);
+      const head = made(link ? "a" : "b", name);
+      if (link) head.href = link;
+      item.append(head, text);
       return item;
     }));
     if (!items.length) place.append(made("li", none, "none"));
@@ -49,6 +51,8 @@
 
   function came(facts) {
     $("title").textContent = facts.name ?? "accord studio";
+    $("up").textContent = `‹ ${facts.up}`;
+    $("up").hidden = !facts.up;
     if (facts.failed) $("state").textContent = `the database cannot be read: ${facts.failed}`;
     if (!facts.table) return;
     document.title = `${facts.name}: standings`;
@@ -59,14 +63,15 @@
     table($("table"), facts.table);
     $("crossed").hidden = !facts.cross.length;
     if (facts.cross.length) table($("cross"), facts.cross);
-    list($("running"), facts.running.map(({ id, seats }) => [id, seats.join(", ")]), "nothing");
-    list($("results"), facts.results.map(({ id, text }) => [id, text]), "none yet");
-    list($("faults"), facts.faults.map(({ player, match, fault }) => [match, `${player}: ${fault}`, "bad"]), "none");
+    list($("running"), facts.running.map(({ id, seats }) => [id, seats.join(", "), `run/${id}/`]), "nothing");
+    list($("results"), facts.results.map(({ id, text, run }) => [id, text, run && `run/${id}/`]), "none yet");
+    const moment = ({ player, match, run }) => run && `run/${match}/#fault=${encodeURIComponent(player)}`;
+    list($("faults"), facts.faults.map((one) => [one.match, `${one.player}: ${one.fault}`, moment(one), "bad"]), "none");
     document.body.dataset.ready = "1";
   }
 
   function connect() {
-    const socket = new WebSocket(`ws://${location.host}/standings`);
+    const socket = new WebSocket(`ws://${location.host}${location.pathname}standings`);
     socket.addEventListener("message", (event) => came(JSON.parse(event.data)));
     socket.addEventListener("close", () => {
       $("state").textContent = "the studio does not answer; it is tried again";

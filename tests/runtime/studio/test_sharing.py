@@ -40,7 +40,7 @@ def test_each_step_is_seen_so_many_seconds_after_it_was_known(lines: list[bytes]
     path.write_bytes(lines[0])
     now = [0.0]
     facts = RunFacts(RecordedRun(path))
-    view = RunView(facts, {}, Room(1), BEHIND, lambda: now[0])
+    view = RunView(facts, {}, Room(1), BEHIND, clock=lambda: now[0])
     known: list[Seen] = []
     with path.open("ab", buffering=0) as file:
         for at, line in enumerate(lines[1:]):
