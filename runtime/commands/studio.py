@@ -52,14 +52,11 @@ def studio(
     """
     are_modules(rules)
     at.check()
-    if shown in shipped() or (is_path(shown) and shown.endswith((".yaml", ".yml"))):
-        if save is not None or spec is not None or force or at.share:
-            raise CommandError("--save, --spec, --force and --share are for a journal: a spec is saved on its page")
-        return _edit(shown, rules, at, json=json)
-    if Path(shown).is_dir():
+    is_a_spec = shown in shipped() or (is_path(shown) and shown.endswith((".yaml", ".yml")))
+    if is_a_spec or Path(shown).is_dir():
         if save is not None or spec is not None or force:
-            raise CommandError("--save, --spec and --force are for one journal, not for a folder")
-        return _folder(Path(shown), rules, at, json=json)
+            raise CommandError("--save, --spec and --force are for a journal: a spec is saved on its page")
+        return (_edit if is_a_spec else _folder)(shown, rules, at, json=json)
     if spec is not None:
         is_spec(spec)
     if save is None:
@@ -84,7 +81,7 @@ def _serve(run: RecordedRun, at: PageOptions, *, json: bool) -> None:
         serve(run, at.host, at.port, partial(at.opened, json=json), at.behind)
 
 
-def _folder(folder: Path, rules: list[str], at: PageOptions, *, json: bool) -> int:
+def _folder(name: str, rules: list[str], at: PageOptions, *, json: bool) -> int:
     pages_are_there("accord studio JOURNAL --save FILE needs nothing")
     from runtime.studio.folder_site import serve_folder
 
@@ -92,7 +89,13 @@ def _folder(folder: Path, rules: list[str], at: PageOptions, *, json: bool) -> i
     events = import_module("runtime.tournament.standings_site").open_event if find_spec("sqlalchemy") else None
     with at.served():
         serve_folder(
-            folder, at.host, at.port, partial(at.opened, json=json), rules=rules, behind=at.behind, opens_event=events
+            Path(name),
+            at.host,
+            at.port,
+            partial(at.opened, json=json),
+            rules=rules,
+            behind=at.behind,
+            opens_event=events,
         )
     return OK
 
@@ -112,6 +115,8 @@ def _save(run: RecordedRun, path: Path, *, json: bool) -> None:
 
 def _edit(name: str, rules: list[str], at: PageOptions, *, json: bool) -> int:
     is_spec(name)
+    if at.share:
+        raise CommandError("--share is for runs: the page of a spec is for who writes it")
     pages_are_there("accord check --watch SPEC needs nothing")
     from runtime.studio.edit_site import serve_editor
     from runtime.studio.spec_file import SpecFile, SpecFileError

@@ -223,8 +223,8 @@ def test_an_event_of_a_folder_shows_its_standings_and_the_runs_of_its_matches(
 
 
 @pytest.mark.parametrize("words", [["--save", "x.html"], ["--spec", "tsuro"], ["--force"]])
-def test_what_is_for_one_journal_is_refused_for_a_folder(
+def test_what_is_for_a_journal_is_refused_for_a_folder(
     words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["studio", str(folder), *words]) == 2
-    assert "not for a folder" in capsys.readouterr().err
+    assert "are for a journal" in capsys.readouterr().err
