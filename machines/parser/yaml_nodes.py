@@ -86,7 +86,7 @@ def _faultless(text: str, file: str, loader: type[yaml.SafeLoader]) -> Node | No
             found = Problems()
             composer = _Composer(text, meant, file, found, loader)
             tree = composer.tree()
-            if tree is not None and not found and not composer.doubtful:
+            if tree is not None and not found and not composer.doubtful and composer.quoted == meant.count("?"):
                 return tree
     return None
 
@@ -94,10 +94,10 @@ def _faultless(text: str, file: str, loader: type[yaml.SafeLoader]) -> Node | No
 # Some ten times as fast; PyYAML is not built with libyaml everywhere.
 _FAST: type[yaml.SafeLoader] | None = getattr(yaml, "CSafeLoader", None)
 
-# What libyaml counts or reads in another way than PyYAML: characters, a '?' in braces, a '#' right behind '|' or '>'.
-# Its place of an empty value in braces is another, too.
+# What libyaml counts or reads in another way than PyYAML: characters, a '#' right behind '|' or '>'; and a '?' in braces,
+# for which the composer looks. Its place of an empty value in braces is another, too.
 _READ_APART = re.compile(
-    "[^\\n -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|\\?|[|>][-+0-9]*#"
+    "[^\\n -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|[|>][-+0-9]*#"
 )
 
 
@@ -139,6 +139,7 @@ class _Composer:
         self.reread = 0  # letters looked at a second time, for the end of a cut call
         self.root: _Piece | None = None
         self.doubtful = False  # an empty value or half a call in braces: YAML may have cut an expression there
+        self.quoted = 0  # question marks that stand in quotes, where every parser reads them alike
 
     def tree(self) -> Node | None:
         loader: yaml.SafeLoader | None = None
@@ -194,10 +195,12 @@ class _Composer:
                 self._refuse_extras(event)
                 place = self._place(_begin(event))
                 value = unmasked(event.value) if self.meant is not self.text else event.value
-                if any("\ud800" <= character <= "\udfff" for character in value):
+                if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
                     self.problems.add(place, "A100", "half a character (a lone surrogate) in a text")
                     value = value.encode("utf-8", "replace").decode()
                 node = ScalarNode(value, not event.style, place)
+                if event.style in ("'", '"') and "?" in value:
+                    self.quoted += self.meant.count("?", _begin(event).index, _end(event).index)
                 if not value and node.plain and self.stack and self.stack[-1].braces:
                     self.doubtful = True
                 self._add(_Piece(node, _begin(event).index, _end(event).index))
