@@ -18,7 +18,6 @@ from machines.model import Spec
 from machines.problems import SpecError
 from machines.verification.verdict import Verdict
 from runtime.commands.exit_codes import OK, PROBLEMS, UNDETERMINED, CommandError
-from runtime.commands.finding_journals import write_journals
 from runtime.commands.fixing import fix
 from runtime.commands.games import GameOptions, Plan
 from runtime.commands.options import Json, SpecName, SpecOptions, are_modules, is_spec, pages_are_there, settings_of
@@ -212,6 +211,8 @@ def _checked(
         )
         report = _with_verdict(name, spec, allowed, accepted, verdict)
         if journals is not None:
+            from runtime.commands.finding_journals import write_journals
+
             written = tuple(write_journals(journals, name, spec, verdict, settings, rules))
             report = replace(report, notes=(*report.notes, *written))
     return plan.report(report, spec, modules)

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
-from xml.etree import ElementTree
 
 from machines.parser.mending import mended
 from machines.parser.yaml_nodes import BYTES_MAX
@@ -20,6 +19,9 @@ from machines.verification.verdict import POSSIBLE, UNDETERMINED, Finding, Verdi
 from runtime.commands.verification import shown, shown_step
 from runtime.manual import pages
 from runtime.terminal_text import escape_control_characters
+
+if TYPE_CHECKING:
+    from xml.etree import ElementTree
 
 Format = Literal["text", "json", "sarif", "junit"]
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -314,6 +316,8 @@ def _result(told: ReportedProblem, index: int) -> dict[str, Any]:
 
 def as_junit(reports: Iterable[Report]) -> str:
     """Return the reports as a JUnit file: a suite for each spec, a case for each problem, and one if there is none."""
+    from xml.etree import ElementTree
+
     top = ElementTree.Element("testsuites", name="accord check")
     totals = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
     for report in reports:
@@ -349,6 +353,8 @@ def as_junit(reports: Iterable[Report]) -> str:
 
 
 def _case(suite: ElementTree.Element, report: Report, name: str, counts: dict[str, int]) -> ElementTree.Element:
+    from xml.etree import ElementTree
+
     counts["tests"] += 1
     return ElementTree.SubElement(
         suite, "testcase", classname=escape_control_characters(report.spec), name=escape_control_characters(name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from diagrams.rendering.render import PictureError
 from machines.model import Spec
 from runtime.commands.exit_codes import CommandError
 from runtime.commands.output import note
@@ -17,6 +16,7 @@ def show_traces(reports: Iterable[Report], loaded: Callable[[str], Spec]) -> Non
     Raises:
         CommandError: the pictures cannot be drawn.
     """
+    from diagrams.rendering.render import PictureError
     from runtime.studio.trace_site import ShownTrace, serve_traces
 
     shown = []
