@@ -4,9 +4,8 @@ import gc
 import sys
 
 INTERRUPTED = 130  # as `runtime.commands.exit_codes` has it, which is not loaded yet
-GARBAGE = (
-    20_000  # New things until Python looks for rings of them; by itself it does after 700, often while specs are read.
-)
+# New objects until Python looks for rings of them; else it does after 700, often while a spec is read.
+GARBAGE = 20_000
 
 
 def start() -> int:

@@ -94,8 +94,8 @@ def _faultless(text: str, file: str, loader: type[yaml.SafeLoader]) -> Node | No
 # Some ten times as fast; PyYAML is not built with libyaml everywhere.
 _FAST: type[yaml.SafeLoader] | None = getattr(yaml, "CSafeLoader", None)
 
-# What libyaml counts or reads in another way than PyYAML: characters, a '#' right behind '|' or '>'; and a '?' in braces,
-# for which the composer looks. Its place of an empty value in braces is another, too.
+# What libyaml counts or reads in another way than PyYAML: characters, a '#' right behind '|' or '>'. A '?' in braces is
+# another such thing, for which the composer looks. Its place of an empty value in braces is another, too.
 _READ_APART = re.compile(
     "[^\\n -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|[|>][-+0-9]*#"
 )

@@ -16,7 +16,7 @@ Json = Annotated[bool, Parameter(name="--json", help="Write one JSON object to s
 
 
 def listing(*, json: Json = False) -> int:
-    """List the shipped specs: name, roles, whether their rules are here, and title. Whether one is right, check says."""
+    """List the shipped specs: name, roles, whether the rules they name are here, and title."""
     found = [_listed(name) for name in shipped()]
     if json:
         put_json({"specs": found})
