@@ -3,7 +3,8 @@
 A314  a value that is bound and never read
 A315  a result that nobody takes
 A316  a field that overwrites what `let` counts
-A317  a step that is written before the `let` whose names it reads, and done after it
+
+A317 is told by `machines.checks.step_order`.
 """
 
 from __future__ import annotations
@@ -11,24 +12,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from machines.analysis.call_graph import CallGraph
-from machines.analysis.traversal import all_branches, all_choices, all_steps, machine_expressions, steps_expressions
+from machines.analysis.traversal import all_branches, all_choices, all_steps, machine_expressions
+from machines.checks.step_order import check_order
 from machines.expressions.unparse import names, walk
 from machines.model import (
     Binding,
     Call,
     Choice,
     Constant,
-    Drop,
     Expression,
     Let,
     Machine,
     Message,
     Name,
     Return,
-    Secure,
-    Send,
-    Start,
-    Step,
 )
 from machines.problems import Problems
 
@@ -38,8 +35,7 @@ def check_bound(flow: CallGraph, machine: Machine, problems: Problems) -> None:
     _check_read(flow, machine, problems)
     _check_results(flow, machine, problems)
     _check_counters(flow, machine, problems)
-    for steps in _step_lists(machine):
-        _check_order(steps, flow.spec.messages, problems)
+    check_order(machine, flow.spec.messages, problems)
 
 
 def _check_read(flow: CallGraph, machine: Machine, problems: Problems) -> None:
@@ -158,54 +154,3 @@ def _of_choice(choice: Choice) -> Iterator[Binding]:
         for step in branch.steps:
             if isinstance(step, Let):
                 yield from step.bindings
-
-
-def _step_lists(machine: Machine) -> Iterator[tuple[Step, ...]]:
-    for state in machine.states.values():
-        yield state.steps
-    for _, choice in all_choices(machine):
-        for branch in all_branches(choice):
-            yield branch.steps
-
-
-_WORDS = {Send: "send", Secure: "secure", Drop: "drop", Start: "start"}
-
-
-def _check_order(steps: tuple[Step, ...], messages: Mapping[str, Message], problems: Problems) -> None:
-    """A317: a step is written before the `let` whose names it reads, or before another kind, and done after it."""
-    for index, let in enumerate(steps):
-        if isinstance(let, Send):
-            _check_plain(let, steps[index + 1 :], problems)
-        if isinstance(let, Start):
-            _check_starts(let, steps[index + 1 :], problems)
-        if not isinstance(let, Let):
-            continue
-        bound = {binding.target for binding in let.bindings if binding.field is None}
-        for step in steps[index + 1 :]:
-            if isinstance(step, Let) or not step.place < let.place:
-                continue
-            read = [name.name for part in steps_expressions((step,), messages) for name in names(part)]
-            name = next((name for name in read if name in bound), None)
-            if name is not None:
-                word = _WORDS[type(step)]
-                text = f"{word!r} reads the {name!r} that 'let' in line {let.place.line} has bound: 'let' is done first"
-                hint = f"write 'let' before {word!r}; for the old value, bind it in the state that follows"
-                problems.add(step.place, "A317", text, hint)
-
-
-def _check_plain(send: Send, steps: tuple[Step, ...], problems: Problems) -> None:
-    """A message that looks as if it went out in TLS, and goes out before."""
-    secure = next((step for step in steps if isinstance(step, Secure) and step.place < send.place), None)
-    if secure is not None:
-        said = ", ".join(call.path for call in send.messages)
-        text = f"'secure' is written before 'send', and done after it: {said} goes out plain"
-        hint = "write 'send' before 'secure'; what is to go out in TLS is sent by the state that follows"
-        problems.add(secure.place, "A317", text, hint)
-
-
-def _check_starts(start: Start, steps: tuple[Step, ...], problems: Problems) -> None:
-    sent = next((step for step in steps if isinstance(step, Send) and step.place < start.place), None)
-    if sent is not None:
-        text = f"'send' is written before 'start', and done after it: what {start.machine.path} sends goes out first"
-        hint = "write 'start' before 'send'; for the other order, do: [{send: …}, {start: …}]"
-        problems.add(sent.place, "A317", text, hint)

@@ -6,7 +6,7 @@ import pytest
 
 from machines.checks import check
 from machines.loader import load_text
-from tests.support.quiz import AS, OVER, RESIGN, TURN, changed, spec_of
+from tests.support.quiz import AS, LIMIT, OVER, RESIGN, TURN, changed, spec_of
 
 
 def told(text: str) -> list[str]:
@@ -154,6 +154,57 @@ def test_a_step_written_before_the_let_that_it_reads(branch: str, problems: list
     text = changed((TURN, f"MOVE: {branch}"))
 
     assert [problem.split()[0] for problem in told(text)] == problems
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ("{return: score, let: {score: score + x}}", "'return' reads the 'score' that 'let' in line"),
+        ("{let: {score: score + x}, return: score}", ""),
+        ("{let: {score: score + x}, if: score > 3, return: score}", "'if' reads 'score' before 'let' in line"),
+        ("{if: score > 3, let: {score: score + x}, return: score}", ""),
+        ("{then: [{if: score > 3, return: 0}, {return: x}], let: {score: 1}}", "'then' reads the 'score'"),
+        ("{let: {score: 1}, then: [{if: score > 3, return: 0}, {return: x}]}", ""),
+        ("{then: asked, let: {score: 1}}", ""),
+        ("{drop: player, send: ASK, return: x}", "'drop' is written before 'send', and done after it"),
+        ("{send: ASK, drop: player, return: x}", ""),
+        ("{do: [{drop: player}, {send: ASK}, {let: {score: 1}}], return: score}", ""),
+    ],
+)
+def test_a_branch_whose_order_would_mean_something_else(keys: str, says: str) -> None:
+    found = [problem for problem in told(changed((TURN, f"MOVE: {keys}"))) if problem.startswith("A317")]
+
+    assert len(found) == bool(says)
+    assert all(says in problem for problem in found)
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ("within: wait\n        let: {wait: 3}\n", "'within' reads the 'wait' that 'let'"),
+        ("let: {wait: 3}\n        within: wait\n", ""),
+        ("await: one\n        let: {one: player}\n        within: reply\n", "'await' reads the 'one' that 'let'"),
+        ("let: {one: player}\n        await: one\n        within: reply\n", ""),
+    ],
+)
+def test_a_state_whose_order_would_mean_something_else(keys: str, says: str) -> None:
+    found = [problem for problem in told(changed((LIMIT, f"        {keys}"))) if problem.startswith("A317")]
+
+    assert len(found) == bool(says)
+    assert all(says in problem for problem in found)
+
+
+def test_a_loop_takes_its_list_before_it_does_its_steps() -> None:
+    rest = "        let: {all: [1]}\n        each: one in all\n        then: over\n"
+    loop = (OVER, f"      begun: {{let: {{all: []}}, then: loop}}\n      loop:\n{rest}{OVER}")
+    text = changed(loop, ("        then: over\n", "        then: begun\n"))
+    (found,) = (problem for problem in told(text) if problem.startswith("A317"))
+
+    assert "'each' reads 'all' before 'let'" in found
+    swapped = text.replace(
+        "        let: {all: [1]}\n        each: one in all\n", "        each: one in all\n        let: {all: [1]}\n"
+    )
+    assert [problem for problem in told(swapped) if problem.startswith("A317")] == []
 
 
 STARTS = """
