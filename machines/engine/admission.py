@@ -230,15 +230,6 @@ def recount(tree: Interpreter, frame: CallFrame) -> None:
             tree.failed(frame, error, "counting seats")
 
 
-def is_sign_up(tree: Interpreter, frame: CallFrame) -> bool:
-    """Whether a frame is a sign-up: run by an accept for one connection."""
-    parent = frame.parent
-    if parent is None:
-        return False
-    pending = parent.accepting.pending if parent.accepting is not None else parent.parked
-    return pending is not None and pending.get(frame.ordinal) is frame
-
-
 def refuse(tree: Interpreter, frame: CallFrame, why: str, level: str = "info") -> None:
     """End a sign-up without a seat; its peer is dropped."""
     parent = frame.parent
@@ -251,19 +242,6 @@ def refuse(tree: Interpreter, frame: CallFrame, why: str, level: str = "info") -
     tree.effects.append(Note(level, why, seat.number))
     if not seat.gone:
         tree.drop(seat.peer, why)
-
-
-def boundary_of(tree: Interpreter, frame: CallFrame) -> CallFrame | None:
-    """Return the sign-up or started machine that a frame belongs to, itself or one that called it, or None.
-
-    Its faults never get out of that.
-    """
-    at: CallFrame | None = frame
-    while at is not None:
-        if at.detached or is_sign_up(tree, at):
-            return at
-        at = at.parent
-    return None
 
 
 # -- seats of connections that came and went -------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from machines.values import Peer, Rate, Record
 from machines.wire.framing import make_framer
 
 if TYPE_CHECKING:
-    from machines.engine.compiler import CompiledMachine, CompiledState, HandlerScope
+    from machines.engine.compiler import CompiledMachine, CompiledState
     from machines.engine.interpreter import Interpreter
     from machines.wire.framing import Framer
 
@@ -175,6 +175,15 @@ class CallFrame:
     def detached(self) -> bool:
         """Whether it was started: nobody waits for it."""
         return self.extra is not None and self.extra.lent is not None
+
+    @property
+    def is_sign_up(self) -> bool:
+        """Whether an accept runs it for one connection."""
+        parent = self.parent
+        if parent is None:
+            return False
+        pending = parent.accepting.pending if parent.accepting is not None else parent.parked
+        return pending is not None and pending.get(self.ordinal) is self
 
     @property
     def started(self) -> dict[int, CallFrame]:
@@ -428,21 +437,3 @@ def is_within(frame: CallFrame, outer: CallFrame) -> bool:
     while at is not None and at is not outer:
         at = at.parent
     return at is not None
-
-
-def layers(frame: CallFrame) -> Iterator[tuple[CallFrame, HandlerScope]]:
-    """Yield what stands behind a frame's state, from the inside out: its state, its always, then the callers'."""
-    at: CallFrame | None = frame
-    waited_for = True
-    while at is not None:
-        if waited_for:  # behind a started machine stands no state, which may be any by now
-            yield at, at.node.layer
-        if at.table.always is not None:
-            yield at, at.table.always
-        waited_for = not at.detached
-        at = at.parent
-
-
-def last_layer(frame: CallFrame) -> HandlerScope:
-    """Return the outermost layer that a frame itself has."""
-    return frame.table.always if frame.table.always is not None else frame.node.layer

@@ -31,8 +31,6 @@ from machines.engine.call_stack import (
     SuspendedAdmission,
     Transition,
     is_within,
-    last_layer,
-    layers,
 )
 from machines.engine.compiler import (
     ACCEPT,
@@ -50,6 +48,7 @@ from machines.engine.compiler import (
 )
 from machines.engine.timers import start_clocks, start_timers
 from machines.engine.transaction import PLAIN, Forgotten, PendingSpawn, Transaction, Undoable
+from machines.semantics.hearing import last_layer, layers
 from machines.values import Peer, Record
 from machines.work import WorkError
 
@@ -277,7 +276,7 @@ class Interpreter(Transaction):
                     self.effects.append(Note("error", f"{place} failed: {text}"))
                     if self.fire(holder, layer, layer.prefix + ".failed", None, "failed"):
                         return
-                if admission.is_sign_up(self, holder) and layer is last_layer(holder):
+                if holder.is_sign_up and layer is last_layer(holder):
                     admission.refuse(self, holder, f"its sign-up failed: {text}", "error")
                     return
                 if holder.detached and layer is last_layer(holder):

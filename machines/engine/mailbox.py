@@ -6,27 +6,31 @@ spec has frames it depends on who hears the peer: then one message is cut whenev
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from machines.effects import Note
-from machines.engine import routing, violations
+from machines.engine import violations
 from machines.engine.call_stack import FAULT, LOST, MESSAGE, PeerState
 from machines.model import CompositeFrame
 from machines.wire.composite_framing import PartsFramer
 from machines.wire.framing import FrameError
 
 if TYPE_CHECKING:
-    from machines.engine.session import Session
+    from machines.engine.compiler import HandlerScope
+    from machines.engine.interpreter import Interpreter
 
 
-def cut(session: Session, seat: PeerState) -> None:
-    """Cut what has come into messages, as many as the inbox has room for; the rest stays bytes."""
+def cut(session: Interpreter, seat: PeerState, overtakes: Callable[[PeerState, bytes], bool] | None = None) -> None:
+    """Cut what has come into messages, as many as the inbox has room for; the rest stays bytes.
+
+    ``overtakes`` takes an urgent message at once and says so; left out, there are none.
+    """
     if seat.dropped:
         return
     if session.program.frames:
         seat.more = not seat.deaf
         return
-    urgent = session.program.urgent.get(seat.role, ())
     framer = seat.framer
     wire = session.program.wire
     seat.more = False
@@ -43,7 +47,7 @@ def cut(session: Session, seat: PeerState) -> None:
             break
         if raw is None:
             break
-        if urgent and session.overtakes(seat, raw, urgent):
+        if overtakes is not None and overtakes(seat, raw):
             if seat.dropped or session.ended is not None:
                 return  # what it sent after that is nobody's
             framer = seat.framer  # a new one where it is secure from here on
@@ -53,13 +57,13 @@ def cut(session: Session, seat: PeerState) -> None:
     _cut_loss(session, seat)
 
 
-def cut_one(session: Session, seat: PeerState) -> None:
-    """Cut the next message as whoever hears the peer now expects it; if nobody does, the bytes wait."""
+def cut_one(session: Interpreter, seat: PeerState, layers: Iterable[HandlerScope]) -> None:
+    """Cut the next message as the layers that hear the peer now expect it; if none does, the bytes wait."""
     framer = seat.framer
     assert isinstance(framer, PartsFramer), "frames are cut by its like"
     heard = lines = False
     frames: list[CompositeFrame] = []
-    for _, layer in routing.hearers(session, seat):
+    for layer in layers:
         for _, shape, _ in layer.readers.get(seat.role, ()):
             heard = True
             of_its_own = session.program.frames.get(shape.name)
@@ -85,7 +89,7 @@ def cut_one(session: Session, seat: PeerState) -> None:
         _cut_loss(session, seat)
 
 
-def _make_deaf(session: Session, seat: PeerState, error: FrameError) -> None:
+def _make_deaf(session: Interpreter, seat: PeerState, error: FrameError) -> None:
     """Where its next message would begin is not known any more: it is heard no longer."""
     seat.deaf = True
     violations.note(session, seat, violations.unreadable(error), why=str(error))
@@ -93,7 +97,7 @@ def _make_deaf(session: Session, seat: PeerState, error: FrameError) -> None:
     seat.put(FAULT, "malformed", session.now)
 
 
-def _cut_loss(session: Session, seat: PeerState) -> None:
+def _cut_loss(session: Interpreter, seat: PeerState) -> None:
     """Behind all that a lost peer had sent stands its loss."""
     framer = seat.framer
     if seat.lost and not seat.closed_told and (not seat.inbox or seat.inbox[-1][0] != LOST):
@@ -102,8 +106,8 @@ def _cut_loss(session: Session, seat: PeerState) -> None:
         seat.put(LOST, None, session.now)
 
 
-def pop(session: Session, seat: PeerState) -> None:
-    """Take the first thing out of an inbox."""
+def pop(seat: PeerState) -> str:
+    """Take the first thing out of an inbox; return the reason of a fault or a loss, "" of a message."""
     inbox = seat.inbox
     assert isinstance(inbox, list), "it holds something"
     kind, payload, _ = inbox.pop(0)
@@ -111,9 +115,11 @@ def pop(session: Session, seat: PeerState) -> None:
         seat.inbox = ()
     if kind == MESSAGE:
         seat.inbox_bytes -= len(payload)
+        return ""
+    return "closed" if kind == LOST else str(payload)
 
 
-def discard(session: Session, seat: PeerState) -> None:
+def discard(session: Interpreter, seat: PeerState) -> None:
     """Throw away what nobody will read, and say so."""
     unread = sum(1 for kind, _, _ in seat.inbox if kind != LOST)
     if unread:

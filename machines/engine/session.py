@@ -4,7 +4,8 @@ What one event does, in order (``specs/README.md`` tells it to authors):
 
 1. An event belongs to a peer, or is a clock or a player's answer. Bytes are cut into messages, which wait in the
    peer's inbox until somebody hears the peer: the state that awaits it, then every ``always`` around it.
-2. A message is read against what its hearers list, inside first. What fits nothing there is ``invalid``.
+2. A message is read against what its hearers list, inside first. What fits nothing there is ``invalid``
+   (`machines.semantics.reception`).
 3. The first branch that ``if`` and ``limit`` allow is taken (`Interpreter.fire`); what follows silently is done
    (`Interpreter.run_to_completion`), until every frame waits again.
 4. The effects of all that are handed to the runtime, in order.
@@ -29,20 +30,20 @@ from machines.engine.call_stack import (
     PeerState,
     RunningTimer,
     TransitionRecord,
-    layers,
     told,
 )
-from machines.engine.compiler import ACCEPT, WAIT, HandlerScope, MessageHandler, Program
-from machines.engine.interpreter import Interpreter
+from machines.engine.compiler import WAIT, HandlerScope, Program
 from machines.engine.keeping import EVENT_BYTES, WORK_BYTES
-from machines.messages.bodies import MessageCodec
+from machines.engine.session_domain import SessionDomain
+from machines.semantics import reception
+from machines.semantics.hearing import hearers, only_seats
 from machines.values import Peer
 from machines.wire.codec import Malformed
 from machines.wire.composite_framing import Cut
 from machines.work import METER
 
 
-class Session(Interpreter):
+class Session(SessionDomain):
     """One run of a role: the server with all its peers, or one client.
 
     ``seed`` is the run's; ``my`` is what ``my.name`` and the like read, of which ``secure`` is false if not given. With
@@ -50,7 +51,7 @@ class Session(Interpreter):
     goes back.
     """
 
-    __slots__ = ("watch",)
+    __slots__ = ()
 
     def __init__(
         self, program: Program, *, seed: int = 0, my: Mapping[str, Any] | None = None, watch: bool = False
@@ -98,10 +99,8 @@ class Session(Interpreter):
         if sign_up is not None:
             admission.admit(self, sign_up, seat)
             return seat.number, self._done()
-        for holder, layer in routing.outward(self):
-            if ".connected" in layer.events and self.fire(holder, layer, layer.prefix + ".connected", seat.peer):
-                return seat.number, self._done()
-        self.drop(seat.peer, "the door is shut")
+        if not reception.connection(self, seat):
+            self.drop(seat.peer, "the door is shut")
         return seat.number, self._done()
 
     def receive(self, number: int, chunk: bytes, now: float) -> list[Effect]:
@@ -124,7 +123,7 @@ class Session(Interpreter):
                 return effects
             self.reading = chunk
             seat.framer.feed(chunk)
-            mailbox.cut(self, seat)
+            self._cut(seat)
             self.ready.append(seat)
         return self._done(seat)
 
@@ -152,10 +151,10 @@ class Session(Interpreter):
                 if self.effects or self.steps:  # a clock has rung first
                     self._new_event(fresh=True)
                 if self.watch:
-                    self._report(seat, shape, fields)
+                    self.effects.append(Received(seat.number, shape.name, dict(zip(shape.fields, fields, strict=True))))
                 if not self.fire(holder, layer, event, seat.peer, None, places, fields):
-                    refused = self._refused(holder, layer, layer.only[seat.role][0], fields, seat)
-                    self._fault(holder, ".invalid", seat, refused)
+                    refused = self.refused(holder, layer, seat, (layer.only[seat.role][0], fields))
+                    self.fault(holder, ".invalid", seat, refused)
                 return True
         try:
             value = program.codec.decode(raw)
@@ -163,7 +162,7 @@ class Session(Interpreter):
             return False
         if self.effects or self.steps:
             self._new_event(fresh=True)
-        self._message(seat, holder, value)
+        reception.message(self, seat, holder, value)
         return True
 
     def lose(self, number: int, now: float) -> list[Effect]:
@@ -175,10 +174,10 @@ class Session(Interpreter):
             self.left(seat)
             if not seat.dropped:
                 holder = seat.holder
-                if holder is not None and holder.node.kind == ACCEPT and holder.node.awaits is None:
+                if holder is not None and only_seats(holder):
                     mailbox.discard(self, seat)  # nobody will ever read it: its seat is freed now
                     seat.deaf = True  # nor what its framer still holds
-                mailbox.cut(self, seat)
+                self._cut(seat)
                 self.ready.append(seat)
         return self._done(seat)
 
@@ -195,7 +194,7 @@ class Session(Interpreter):
         if frame is not None:
             refused = judge(self, frame, value)
             if refused is not None:
-                self._fault(frame, ".invalid", None, *refused)
+                self.fault(frame, ".invalid", None, *refused)
         return self._done()
 
     def answer_failed(self, number: int, why: str, now: float, kind: str = "no answer") -> list[Effect]:
@@ -208,7 +207,7 @@ class Session(Interpreter):
         if frame is not None:
             violations.note(self, None, kind, frame, why=why, came=b"")
             self.effects.append(Note("error", f"the player failed: {why}"))
-            self._fault(frame, ".invalid", None, "malformed", f"the player failed: {why}")
+            self.fault(frame, ".invalid", None, "malformed", f"the player failed: {why}")
         return self._done()
 
     # -- what the runtime may ask ------------------------------------------------------------------------------------
@@ -225,7 +224,7 @@ class Session(Interpreter):
 
     def may_close_now(self, number: int) -> bool:
         """Say whether a peer's connection may well end now: who hears it lists no message, and takes its loss."""
-        for _, layer in routing.hearers(self, self.seats[number]):
+        for _, layer in hearers(self, self.seats[number]):
             return not layer.readers.get(self.seats[number].role) and ".closed" in layer.events
         return False
 
@@ -296,11 +295,11 @@ class Session(Interpreter):
                 self.lonely = tuple(others)
                 if frame.alive and frame.empty_told and frame.node.kind == WAIT:
                     self._new_event(fresh=False)
-                    self._fault(frame, ".closed", None, "closed", "nobody is left in the group it awaits")
+                    self.fault(frame, ".closed", None, "closed", "nobody is left in the group it awaits")
             elif self.ready:
                 seat = self.ready.pop(0)
                 if seat.more and not (seat.inbox or seat.dropped) and self.program.frames:
-                    mailbox.cut_one(self, seat)
+                    mailbox.cut_one(self, seat, [layer for _, layer in hearers(self, seat)])
                 if seat.inbox or seat.dropped:
                     self._new_event(fresh=bool(seat.inbox) and seat.inbox[0][0] != LOST)
                     if not self._take(seat):
@@ -308,7 +307,7 @@ class Session(Interpreter):
                             self.unheard += (seat.number,)
                     else:
                         if seat.more:
-                            mailbox.cut(self, seat)
+                            self._cut(seat)
                         if seat.paused:
                             self._apply_backpressure(seat)
                         if seat.inbox or (seat.more and self.program.frames):
@@ -344,10 +343,14 @@ class Session(Interpreter):
             seat.put(LOST, None, self.now)
         kind, payload, _ = seat.inbox[0]
         holder = seat.holder
-        if holder is None or (holder.node.kind == ACCEPT and holder.node.awaits is None):
+        if holder is None or only_seats(holder):
             return self._take_unawaited(seat, holder, kind, payload)
-        mailbox.pop(self, seat)
-        if kind == MESSAGE:
+        mailbox.pop(seat)
+        if kind == LOST:
+            reception.loss(self, seat, holder)
+        elif kind == FAULT:
+            self.fault(holder, ".invalid", seat, payload)
+        else:
             self.reading = payload
             if self.program.frames:
                 self.extras().framed = payload.frame if type(payload) is Cut else None
@@ -356,204 +359,45 @@ class Session(Interpreter):
             except Malformed as error:
                 violations.note(self, seat, "malformed", why=str(error))
                 self.effects.append(Note("warning", f"malformed: {error}", seat.number))
-                self._fault(holder, ".invalid", seat, "malformed")
+                self.fault(holder, ".invalid", seat, "malformed")
             else:
-                self._message(seat, holder, value)
-        elif kind == FAULT:
-            self._fault(holder, ".invalid", seat, payload)
-        else:
-            self._lost(seat, holder)
+                reception.message(self, seat, holder, value)
         return True
 
-    def _lost(self, seat: PeerState, holder: CallFrame) -> None:
-        seat.closed_told = True
-        if holder.node.kind == ACCEPT:
-            self._seated_left(seat, holder)
-        else:
-            self._tell_closed(seat, holder)
-            self._fault(holder, ".closed", seat, "closed")
+    def _take_unawaited(self, seat: PeerState, sign_up: CallFrame | None, kind: str, payload: Any) -> bool:
+        if kind == MESSAGE:
+            return reception.unawaited_message(self, seat, payload)
+        if kind == FAULT:
+            return reception.unawaited_fault(self, seat)
+        if sign_up is None:
+            return reception.unawaited_loss(self, seat)
+        mailbox.pop(seat)
+        reception.loss(self, seat, sign_up)
+        return True
 
-    def _tell_closed(self, seat: PeerState, frame: CallFrame) -> None:
-        if not seat.dropped:
-            violations.note(self, seat, "closed", frame, came=b"", why="it closed the connection")
+    def _cut(self, seat: PeerState) -> None:
+        mailbox.cut(self, seat, self._overtakes if seat.role in self.program.urgent else None)
 
-    def _seated_left(self, seat: PeerState, holder: CallFrame) -> None:
-        """A seated peer left while the sign-up is open: its seat is free; ``closed`` may add steps."""
-        admission.unseat(self, holder, seat)
-        self.effects.append(Note("info", "it left its seat", seat.number))
-        if ".closed" in holder.node.layer.events:
-            self.fire(holder, holder.node.layer, ".closed", seat.peer, "closed")
-        admission.recount(self, holder)
-
-    def _message(self, seat: PeerState, holder: CallFrame, value: Any) -> None:
-        """Read an awaited peer's message against the state and the layers behind it."""
-        role = seat.role
-        frames = self.program.frames
-        inner = True
-        for frame, layer in layers(holder):
-            readers = layer.readers.get(role)
-            if readers and (inner or routing.hears(self, frame, layer, seat, held=True)):
-                for reader in readers:
-                    fields = reader[1].read(value) if not frames or self._is_cut_as(reader[1]) else None
-                    if fields is not None:
-                        if not self._heard(frame, layer, reader, seat, fields):
-                            refused = self._refused(frame, layer, reader, fields, seat)
-                            self._fault(holder, ".invalid", seat, refused)
-                        return
-            inner = False
-        known = violations.heard_as(self, role, value)
-        reason = "unknown" if known is None else "unexpected"
-        violations.misread(self, holder, seat, known, value)
-        self.effects.append(Note("warning", f"{reason}: {known or self._why_not(holder, role, value)}", seat.number))
-        self._fault(holder, ".invalid", seat, reason)
-
-    def _is_cut_as(self, shape: MessageCodec) -> bool:
-        """Whether a message has the frame that what is being read was cut by; nearly always both have none."""
-        framed = self.extra.framed if self.extra is not None else None
-        return self.program.frames.get(shape.name) == framed
-
-    def _refused(
-        self, frame: CallFrame, layer: HandlerScope, reader: MessageHandler, fields: tuple[Any, ...], seat: PeerState
-    ) -> str:
-        """Return the reason why no branch of a message could be taken, and say so."""
-        reason = "limit" if self.over_limit else "illegal"
-        rule, why = violations.refusal(self, frame, layer, reader, fields, seat)
-        violations.note(self, seat, reason, frame, rule=rule, why=why)
-        self.effects.append(Note("warning", f"{reason}: no branch for {reader[1].name} may be taken", seat.number))
-        return reason
-
-    def _why_not(self, holder: CallFrame, role: str, value: Any) -> str:
-        readers = holder.node.layer.readers.get(role, ())
-        return "; ".join(f"{shape.name}: {shape.why_not(value)}" for _, shape, _ in readers) or "no message is like it"
-
-    def _heard(
-        self, frame: CallFrame, layer: HandlerScope, reader: MessageHandler, seat: PeerState, fields: tuple[Any, ...]
-    ) -> bool:
-        event, shape, places = reader
-        if self.watch:
-            self._report(seat, shape, fields)
-        return self.fire(frame, layer, event, seat.peer, None, places, fields)
-
-    def _report(self, seat: PeerState, shape: MessageCodec, fields: tuple[Any, ...]) -> None:
-        self.effects.append(Received(seat.number, shape.name, dict(zip(shape.fields, fields, strict=True))))
-
-    def overtakes(self, seat: PeerState, raw: bytes, urgent: tuple[MessageCodec, ...]) -> bool:
+    def _overtakes(self, seat: PeerState, raw: bytes) -> bool:
         """Let a message declared urgent be taken at once, if it is one and somebody lists it now."""
         try:
             value = self.program.codec.decode(raw)
         except Malformed:
             return False
-        names = {shape.name for shape in urgent if shape.read(value) is not None}
+        names = {shape.name for shape in self.program.urgent[seat.role] if shape.read(value) is not None}
         if not names:
             return False
-        for frame, layer in routing.hearers(self, seat):
+        for frame, layer in hearers(self, seat):
             for reader in layer.readers.get(seat.role, ()):
                 if reader[1].name in names:
                     fields = reader[1].read(value)
                     assert fields is not None, "it was read before"
                     self._new_event(fresh=True)
-                    if not self._heard(frame, layer, reader, seat, fields):
+                    if not self.take(frame, layer, seat, (reader, fields)):
                         return False
                     self.run_to_completion()
                     return True
         return False
-
-    # -- peers that nobody awaits ------------------------------------------------------------------------------------
-
-    def _take_unawaited(self, seat: PeerState, sign_up: CallFrame | None, kind: str, payload: Any) -> bool:
-        """Only an ``always``, or a calling state, that names the peer hears it now; else it waits, or is early."""
-        hearers = list(routing.hearers(self, seat))
-        if kind == LOST:
-            if sign_up is not None:
-                mailbox.pop(self, seat)
-                self._lost(seat, sign_up)
-                return True
-            for frame, layer in hearers:
-                if ".closed" in layer.events and frame.host is self.lent_to(seat):
-                    mailbox.pop(self, seat)
-                    seat.closed_told = True
-                    self._tell_closed(seat, frame)
-                    if not self.fire(frame, layer, layer.prefix + ".closed", seat.peer, "closed"):
-                        self._fault(frame, ".closed", seat, "closed")
-                    return True
-            return False
-        if kind == FAULT:
-            return self._fault_unawaited(seat, hearers, payload)
-        if self.program.frames:
-            self.extras().framed = payload.frame if type(payload) is Cut else None
-        self.reading = payload
-        if any(seat.role in layer.readers for _, layer in hearers):
-            try:
-                value = self.program.codec.decode(payload)
-            except Malformed:
-                value = Malformed  # it fits no message; what it is will be said when somebody awaits the peer
-            for frame, layer in hearers:
-                for reader in layer.readers.get(seat.role, ()):
-                    fields = reader[1].read(value) if value is not Malformed and self._is_cut_as(reader[1]) else None
-                    if fields is not None:
-                        mailbox.pop(self, seat)
-                        if not self._heard(frame, layer, reader, seat, fields):
-                            self._mark(seat, self._refused(frame, layer, reader, fields, seat))
-                        return True
-        return self._early(seat, hearers)
-
-    def _fault_unawaited(self, seat: PeerState, hearers: list[routing.Hearer], reason: str) -> bool:
-        for frame, layer in hearers:
-            if ".invalid" in layer.events and frame.host is self.lent_to(seat):
-                mailbox.pop(self, seat)
-                if not self.fire(frame, layer, layer.prefix + ".invalid", seat.peer, reason):
-                    self._fault(frame, ".invalid", seat, reason)
-                return True
-        return False
-
-    def _mark(self, seat: PeerState, reason: str) -> None:
-        """A fault of a peer that nobody awaits meets whoever hears the peer next, before anything new."""
-        seat.inbox = [(FAULT, reason, self.now), *seat.inbox]
-
-    def _early(self, seat: PeerState, hearers: list[routing.Hearer]) -> bool:
-        policy = routing.early_policy(self, seat)
-        if policy == "keep":
-            if not seat.noted:
-                seat.noted = True
-                self.effects.append(Note("debug", "a message nobody awaits yet is kept", seat.number))
-            return False
-        mailbox.pop(self, seat)
-        if policy == "ignore":
-            self.effects.append(Note("info", "a message nobody awaits is ignored", seat.number))
-            return True
-        violations.note(self, seat, "early", why="nobody had asked for it")
-        self.effects.append(Note("warning", "early: a message that nobody asked for", seat.number))
-        self._mark(seat, "early")
-        return self._fault_unawaited(seat, hearers, "early")
-
-    # -- faults ------------------------------------------------------------------------------------------------------
-
-    def _fault(self, frame: CallFrame, event: str, seat: PeerState | None, reason: str, why: str = "") -> None:
-        """Let the innermost layer that answers do so: from a frame's state outward, within its sign-up if it is one.
-
-        With no answer at all a sign-up loses its peer, and any other machine ends the session as failed.
-        """
-        peer = seat.peer if seat is not None else None
-        boundary = admission.boundary_of(self, frame)
-        inner = True
-        for holder, layer in layers(frame):
-            heard = event in layer.events and (
-                inner or seat is None or routing.hears(self, holder, layer, seat, held=True)
-            )
-            if heard and self.fire(holder, layer, layer.prefix + event, peer, reason):
-                return
-            inner = False
-            if holder is boundary and (layer is holder.table.always or holder.table.always is None):
-                break
-        if boundary is not None and boundary.detached:
-            spawning.fail(self, boundary, f"nobody answers to {event[1:]} of {peer or 'its player'}: {why or reason}")
-            return
-        if boundary is not None:
-            admission.refuse(self, boundary, f"its sign-up ended: {reason}")
-            return
-        waited = f"{frame.path} in {frame.node.name} ({frame.node.place})"
-        who = f" of {peer}" if peer is not None else ""
-        self.end_failed(f"{waited} has no answer to {event[1:]}{who}: {why or reason}")
 
     # -- clocks ------------------------------------------------------------------------------------------------------
 
@@ -605,7 +449,7 @@ class Session(Interpreter):
         violations.late(self, frame, seat, deadline)
         if seat is not None:
             self.effects.append(Note("info", f"late: {frame.path} in {node.name} has waited in vain", seat.number))
-        self._fault(frame, ".timeout", seat, "late")
+        self.fault(frame, ".timeout", seat, "late")
 
     def _moment(self, frame: CallFrame, layer: HandlerScope, moments: list[RunningTimer], moment: RunningTimer) -> None:
         if moment.interval is None:

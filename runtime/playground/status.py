@@ -10,6 +10,7 @@ from typing import Any
 from machines.engine import routing
 from machines.engine.call_stack import CallFrame
 from machines.engine.compiler import ACCEPT
+from machines.semantics.hearing import hearers
 from runtime.playground.message_input import written
 from runtime.playground.scenario_runner import ManualParticipant, ManualRun
 
@@ -121,7 +122,7 @@ def _by_hand(trial: ManualRun, party: ManualParticipant) -> Iterator[Offer]:
         if other.session is not None:
             listed = {
                 reader[1].name
-                for _, layer in routing.hearers(other.session, other.session.seats[there])
+                for _, layer in hearers(other.session, other.session.seats[there])
                 for readers in layer.readers.values()
                 for reader in readers
             }

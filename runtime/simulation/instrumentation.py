@@ -77,14 +77,14 @@ class InstrumentedSession(Session):
         self.faults.append(fault)
         return True
 
-    def _fault(self, frame: CallFrame, event: str, seat: PeerState | None, reason: str, why: str = "") -> None:
+    def fault(self, frame: CallFrame, event: str, seat: PeerState | None, reason: str, why: str = "") -> None:
         """Do as every session does, and note a fault that nobody answers."""
         count = len(self.faults)
         peer = seat.peer if seat is not None else None
         machine, state, own, sign_up = self._about(frame, event, peer)
         place = self.place_of(frame)
         self.innermost = frame
-        super()._fault(frame, event, seat, reason, why)
+        super().fault(frame, event, seat, reason, why)
         self.innermost = None
         if len(self.faults) == count:
             number = seat.number if seat is not None else None

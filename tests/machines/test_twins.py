@@ -17,13 +17,13 @@ import pytest
 from transitions.core import Event
 
 from machines.effects import Ask, Effect
-from machines.engine.call_stack import layers
 from machines.engine.compiler import LeanEvent, Program
 from machines.engine.routing import leaves
 from machines.engine.session import Session
 from machines.loader import load, shipped
 from machines.messages.shapes import Mismatch
 from machines.model import Spec
+from machines.semantics.hearing import layers
 from tests.parts import THREE_SPECS, by_default
 from tests.support.seeds import seed_file
 from tests.support.stub_rules import STUBS

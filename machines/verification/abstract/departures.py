@@ -8,7 +8,7 @@ from machines.verification.abstract.domain import UNSET, Value
 from machines.verification.abstract.queries import StateQueries
 from machines.verification.abstract.role_info import PEERS
 from machines.verification.abstract.seated import with_fields
-from machines.verification.abstract.state import DROPPED, DROPPED_TOLD, MARKED, OPEN, TOLD, AbstractCall, Closed
+from machines.verification.abstract.state import DROPPED, DROPPED_TOLD, OPEN, TOLD, AbstractCall, Closed, is_marked
 
 
 class Departures(StateQueries):
@@ -18,7 +18,7 @@ class Departures(StateQueries):
         """Remember the fields of a peer that conditions ask for, as far as they are known."""
         asked = self.outline.asked_of_peers & fields.keys()
         if asked and self.root is not None:
-            at = self.root.outline.index[PEERS]
+            at = self.root.table.index[PEERS]
             self.root.env[at] = with_fields(
                 self.root.env[at], peer, {name: self.reckoner.lasting(fields[name]) for name in asked}
             )
@@ -29,14 +29,14 @@ class Departures(StateQueries):
         told = self.seats[seat] == TOLD
         self.seats[seat] = DROPPED_TOLD if told else DROPPED
         self.out.append(Closed(seat, why))
-        holder = self._holder(seat)
+        holder = self.holder_of(seat)
         if holder is not None and not told:
             self._tell_closed(holder, seat)
 
     def _tell_closed(self, call: AbstractCall, seat: int) -> None:
         """Let a call hear that a peer is gone; who drops it and goes on to await it hears so once."""
-        if (call, "closed", seat, "closed") not in self.pending:
-            self.pending.append((call, "closed", seat, "closed"))
+        if (call, ".closed", seat, "closed") not in self.pending:
+            self.pending.append((call, ".closed", seat, "closed"))
 
     def _leave(self, call: AbstractCall) -> None:
         call.hears = ()
@@ -45,14 +45,14 @@ class Departures(StateQueries):
         if call.fired:
             call.fired = tuple(one for one in call.fired if one.startswith("always:"))
         call.loop = None
-        for at in call.outline.counted:
+        for at in call.table.counted:
             call.env[at] = UNSET
         if call.child is not None:
             child, call.child = call.child, None
             self._abandon(child)
         if call.sign_ups is not None:
             sign_ups, call.sign_ups = call.sign_ups, None
-            accept = call.model.accept
+            accept = call.node.accept
             assert accept is not None, "only an accept has sign-ups"
             call.parked = {**(call.parked or {}), **sign_ups}
             call.parked_for = accept.name
@@ -77,7 +77,7 @@ class Departures(StateQueries):
         if self.over is None:
             self.over = failed
             for seat, status in enumerate(self.seats):
-                if status in (OPEN, MARKED):
+                if status == OPEN or is_marked(status):
                     self.seats[seat] = DROPPED_TOLD
                     self.out.append(Closed(seat, "failed" if failed else "over"))
             self.work.clear()

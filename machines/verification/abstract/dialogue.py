@@ -14,10 +14,11 @@ from __future__ import annotations
 from machines.model import Binding, Branch, Stay
 from machines.verification.abstract.departures import Departures
 from machines.verification.abstract.domain import TRUE, UNSET, PeerRef, Value
+from machines.verification.abstract.outlines import LayerOutline
 from machines.verification.abstract.questions import is_told_apart
 from machines.verification.abstract.role_info import PEERS
 from machines.verification.abstract.seated import field_of, with_fields
-from machines.verification.abstract.state import SILENT, AbstractCall, Layer, Observation, Token
+from machines.verification.abstract.state import SILENT, AbstractCall, Observation, Token
 
 ASKED, READ, NOW = ".asked", ".read", ".now"
 COUNT = ".count"  # a field of a message on its way: the count of the question that it is, or answers; none for 0
@@ -30,16 +31,16 @@ class Dialogue(Departures):
 
     def _begun(self, binding: Binding, call: AbstractCall) -> Value:
         """Return some value for a name that is only begun here, against who may send anything; None for any other."""
-        return self._some(null=False) if binding in call.outline.begun else None
+        return self._some(null=False) if binding in call.table.begun else None
 
     def _know(self, seat: int, name: str, value: Value) -> None:
         assert self.root is not None, "somebody asks"
-        at = self.root.outline.index[PEERS]
+        at = self.root.table.index[PEERS]
         self.root.env[at] = with_fields(self.root.env[at], PeerRef(seat), {name: value})
 
     def _known(self, seat: int, name: str) -> Value:
         assert self.root is not None, "somebody asks"
-        return field_of(self.root.env[self.root.outline.index[PEERS]], seat, name)
+        return field_of(self.root.env[self.root.table.index[PEERS]], seat, name)
 
     def _counted(self, seat: int, token: Token, *, stays: bool) -> Token:
         """Return a message to a seat with the count of the question that it is, or answers."""
@@ -91,10 +92,11 @@ class Dialogue(Departures):
                 if self._known(seat, name) is not UNSET:
                     self._know(seat, name, UNSET)
 
-    def _tell_mistaken(self, layer: Layer, seat: int, name: str, here: str) -> None:
+    def _tell_mistaken(self, call: AbstractCall, layer: LayerOutline, seat: int, name: str) -> None:
         """Note that the answer to one question is taken for that to another, if no condition tells them apart."""
-        machine, questions = layer[0].outline.machine, self.outline.questions
-        if not is_told_apart(layer[1].receive[name], name, questions.answered[name], machine, self.outline.spec):
+        machine, questions = call.table.machine, self.outline.questions
+        here = f"{call.table.name}.{call.state}"
+        if not is_told_apart(layer.answers.receive[name], name, questions.answered[name], machine, self.outline.spec):
             text = f"{name} is taken for the answer to a question that its sender had not read, in {here}"
             self.hits.append(Observation("stale", text, name, here, seat))
 

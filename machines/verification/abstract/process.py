@@ -228,7 +228,7 @@ class Process:
             self.taken.update(map(id, taken))
             self.entered.update(walk.entered)
             number = self.number(frozen)
-            outcome = Outcome(tuple(walk.out), tuple(walk.hits), taken, walk.fault, walk.event, tuple(walk.entered))
+            outcome = Outcome(tuple(walk.out), tuple(walk.hits), taken, walk.wrong, walk.event, tuple(walk.entered))
             found.setdefault((number, outcome.out, outcome.hits, outcome.fault), Successor(number, outcome))
 
         if not every_way(one_way, WAYS_MAX):
@@ -259,7 +259,7 @@ class Process:
                 tuple(walk.timers()),
                 awaited,
                 door,
-                frozenset(f"{call.outline.name}.{call.state}" for call in calls),
+                frozenset(f"{call.table.name}.{call.state}" for call in calls),
                 frozenset(
                     at for at, status in enumerate(walk.seats) if status in (ABSENT, TOLD, DROPPED, DROPPED_TOLD)
                 ),
@@ -273,11 +273,11 @@ class Process:
                     )
                 ),
                 next(iter(awaited)) if waits else -1,
-                any(SIGN_UP in self.outline.asking.inside[call.outline.name, call.state] for call in calls),
+                any(SIGN_UP in self.outline.asking.inside[call.table.name, call.state] for call in calls),
                 frozenset(
                     seat
                     for call in calls
-                    if call.model.accept is not None and call.model.awaits is None
+                    if call.node.accept is not None and call.node.awaits is None
                     for seat in call.hears
                 ),
             )

@@ -9,6 +9,7 @@ from typing import Any
 
 from machines.analysis.call_graph import kind
 from machines.model import Branch, Early, Expression, Name
+from machines.semantics.hearing import below, outward
 from machines.verification.abstract.alike import Alike
 from machines.verification.abstract.domain import (
     FALSE,
@@ -24,6 +25,7 @@ from machines.verification.abstract.domain import (
     Value,
 )
 from machines.verification.abstract.evaluator import AbstractEvaluator
+from machines.verification.abstract.outlines import LayerOutline
 from machines.verification.abstract.role_info import PEERS, RoleOutline
 from machines.verification.abstract.seat_order import without_strangers
 from machines.verification.abstract.seated import field_of
@@ -34,7 +36,6 @@ from machines.verification.abstract.state import (
     AbstractCall,
     AbstractTimer,
     Closed,
-    Layer,
     Local,
     Observation,
     Sent,
@@ -58,8 +59,12 @@ class StateQueries:
         self.hits: list[Observation] = []
         self.taken: list[Branch] = []
         self.entered: list[str] = []
-        self.fault = ""
+        self.wrong = ""  # what went wrong that is no fault of the protocol
         self.used_up = False  # whether a limit that is counted was
+        self.over_limit = False  # whether one kept the branches of the present event from being taken
+        self.looked_at: Token = ("", ())  # what has come from a peer
+        self.popped = False  # whether that is dealt with
+        self.hears_more = False  # whether layers may have begun to hear peers that nobody awaits
         self.event = ""
         self.lost = ""  # why the connection was closed that was lost in this step
         self.over: str | None = None  # "" once it has returned, else why it failed
@@ -115,13 +120,13 @@ class StateQueries:
         for at, call in enumerate(self.calls()):
             if call is self.paused:
                 paused_at = at
-                asked |= asking.entering[call.outline.name, call.state]
+                asked |= asking.entering[call.table.name, call.state]
             else:
-                asked |= asking.inside[call.outline.name, call.state]
+                asked |= asking.inside[call.table.name, call.state]
         return (root, seats, paused_at, self.reckoner.kept(self.numbers, asked, self.outline.parting, met))
 
     def _frozen(self, call: AbstractCall) -> Any:
-        kept = (call.outline.entered if call is self.paused else call.outline.kept)[call.state]
+        kept = (call.table.entered if call is self.paused else call.table.kept)[call.state]
         env = tuple([self._settled(value) if keep else UNSET for value, keep in zip(call.env, kept, strict=True)])
         loop = call.loop
         if loop is not None:  # of a list only what is left of it: nobody looks back at the items that are done
@@ -131,7 +136,7 @@ class StateQueries:
                 else ("some", self._settled(loop[1]))
             )
         return (
-            call.outline.name, call.state, env, call.hears, call.asked, call.told_empty, call.fired, loop,
+            call.table.name, call.state, env, call.hears, call.asked, call.told_empty, call.fired, loop,
             self._frozen(call.child) if call.child is not None else None,
             self._frozen_sign_ups(call.sign_ups),
             self._frozen_sign_ups(call.parked),
@@ -158,13 +163,13 @@ class StateQueries:
     def calls(self) -> Iterator[AbstractCall]:
         """Yield every call, callees before callers, older ones first."""
         if self.root is not None and self.over is None:
-            return _below(self.root)
+            return below(self.root)
         return iter(())
 
     def close(self) -> None:
         """Let go of all of it: what holds each other in a ring would stay until Python looks for garbage."""
         if self.root is not None:
-            for call in list(_below(self.root)):
+            for call in list(below(self.root)):
                 call.parent = None
         self.reckoner.gone = _nobody
         self.reckoner.field_of = None
@@ -173,15 +178,15 @@ class StateQueries:
         """Yield each answer that the player may give: (call, message)."""
         for at, call in enumerate(self.calls()):
             if call.asked:
-                for message in call.model.answers.receive:
+                for message in call.node.state.answers.receive:
                     if self.outline.name in self.outline.spec.messages[message].senders:
                         yield at, message
 
     def timers(self) -> Iterator[AbstractTimer]:
         """Yield each clock that may ring."""
         for at, call in enumerate(self.calls()):
-            state = call.model
-            here = f"{call.outline.name}.{call.state}"
+            state = call.node.state
+            here = f"{call.table.name}.{call.state}"
             if self._limit(call) != inf:
                 written = state.answers.timeout
                 meant = state.accept is not None or (
@@ -192,20 +197,19 @@ class StateQueries:
             lingers = accept is not None and accept.linger is not None and call.sign_ups is not None
             if accept is not None and lingers and len(call.look(accept.name)) >= self._seats_of(call)[0]:
                 yield AbstractTimer(at, "linger", True, here)
-            always = call.outline.always
-            for prefix, answers in (("", state.answers), ("always:", always.answers if always else None)):
-                if answers is None:
+            for layer in (call.node.layer, call.table.always):
+                if layer is None:
                     continue
-                for name, moments in (("after", answers.after), ("every", answers.every)):
+                for name, moments in (("after", layer.answers.after), ("every", layer.answers.every)):
                     for index in range(len(moments)):
-                        timer = f"{prefix}{name}{index}"
+                        timer = f"{layer.prefix}{name}{index}"
                         if name == "every" or timer not in call.fired:
                             yield AbstractTimer(at, timer, True, here)
 
     def seconds(self, timer: AbstractTimer) -> float | None:
         """Return after how long a clock rings, from when it was started; None if only data can tell."""
         call = list(self.calls())[timer.at]
-        accept = call.model.accept
+        accept = call.node.accept
         if timer.kind in ("late", "window"):
             value = self._limit(call)
         elif timer.kind == "linger":
@@ -213,28 +217,29 @@ class StateQueries:
             assert accept.linger is not None, "it has a limit"
             value = self._value(accept.linger, call)
         else:
-            always = call.outline.always if timer.kind.startswith("always:") else None
-            answers = always.answers if always is not None else call.model.answers
+            always = call.table.always if timer.kind.startswith("always:") else None
+            answers = always.answers if always is not None else call.node.state.answers
             name = timer.kind.removeprefix("always:")
             moments = answers.after if name.startswith("after") else answers.every
             value = self._value(moments[int(name.lstrip("aftervy"))].wait, call)
         return float(value) if type(value) in (int, float) else None
 
     def _limit(self, call: AbstractCall) -> Value:
-        state = call.model
+        state = call.node.state
         if state.within is not None:
             return self._value(state.within, call)
         if kind(state) != "wait":
             return inf
         at: AbstractCall | None = call
         while at is not None:
-            if at.outline.always is not None and at.outline.always.within is not None:
-                return self._value(at.outline.always.within, at)
+            always = at.table.machine.always
+            if always is not None and always.within is not None:
+                return self._value(always.within, at)
             at = at.parent
         return inf
 
     def _seats_of(self, call: AbstractCall) -> tuple[int, float]:
-        accept = call.model.accept
+        accept = call.node.accept
         assert accept is not None, "only an accept has seats"
         if accept.seats is None:
             return 0, inf
@@ -250,67 +255,51 @@ class StateQueries:
         found: set[int] = set()
         for call in self.calls():
             found.update(call.hears)
-        for layer in self._outward():
-            if layer[1].receive or layer[1].closed is not None or layer[1].invalid is not None:
-                found.update(seat for seat in range(len(self.seats)) if self._hears(layer, seat, held=False))
+        for call, layer in outward(self.calls()):
+            if layer.answers.receive or not layer.events.isdisjoint((".closed", ".invalid")):
+                found.update(seat for seat in range(len(self.seats)) if self.hears(call, layer, seat, held=False))
         return frozenset(found)
 
     def heeds_connections(self) -> bool:
         """Whether it does something when somebody connects."""
-        return any(layer[1].connected is not None for layer in self._outward())
+        return any(".connected" in layer.events for _, layer in outward(self.calls()))
 
     def where(self) -> str:
         """Return where the role is: each call that rests, and its state."""
         if self.over is not None:
             return "over" if not self.over else "failed"
-        return ", ".join(f"{call.outline.name}.{call.state}" for call in self.calls() if not any(call.children()))
+        return ", ".join(f"{call.table.name}.{call.state}" for call in self.calls() if not any(call.children()))
 
     # -- who hears -----------------------------------------------------------------------------------------------------
 
-    def _holder(self, seat: int) -> AbstractCall | None:
+    def holder_of(self, seat: int) -> AbstractCall | None:
+        """Return the call whose present state awaits a peer."""
         return next((call for call in self.calls() if seat in call.hears), None)
 
-    def _layers(self, call: AbstractCall) -> Iterator[Layer]:
-        at: AbstractCall | None = call
-        while at is not None:
-            yield at, at.model.answers, at.model.awaits, ""
-            if at.outline.always is not None:
-                yield at, at.outline.always.answers, at.outline.always.awaits, "always:"
-            at = at.parent
-
-    def _outward(self) -> Iterator[Layer]:
-        for call in self.calls():
-            yield call, call.model.answers, call.model.awaits, ""
-            if call.outline.always is not None:
-                yield call, call.outline.always.answers, call.outline.always.awaits, "always:"
-
-    def _hears(self, layer: Layer, seat: int, *, held: bool) -> bool:
-        call, _, awaits, prefix = layer
-        if awaits is None:
+    def hears(self, call: AbstractCall, layer: LayerOutline, seat: int, *, held: bool) -> bool:
+        """Say whether a layer hears a peer; ``held`` if a state inside it awaits that peer."""
+        if layer.awaits is None:
             return held or self.outline.one_partner
-        if not prefix and call.model.accept is not None:
+        if not layer.prefix and call.node.accept is not None:
             return seat in call.hears
         try:
-            return seat in self.reckoner.group(self._value(awaits, call))[0]
+            return seat in self.reckoner.group(self._value(layer.awaits, call))[0]
         except AbstractError:
             return False
 
-    def _hearers(self, seat: int) -> Iterator[Layer]:
-        holder = self._holder(seat)
-        if holder is not None and not (holder.model.accept is not None and holder.model.awaits is None):
-            inner = True
-            for layer in self._layers(holder):
-                if inner or self._hears(layer, seat, held=True):
-                    yield layer
-                inner = False
-            return
-        for layer in self._outward():
-            if self._hears(layer, seat, held=False):
-                yield layer
+    def was_given(self, call: AbstractCall, seat: int) -> bool:
+        """Say whether a call's arguments speak of a peer."""
+        return any(_holds(one, seat) for one in call.env[: len(call.table.machine.parameters)])
 
-    def _listed(self, layer: Layer, seat: int, token: Token) -> str | None:
+    def early_of(self, seat: int) -> Early:
+        """Return what becomes of early messages of a peer where no state and no machine says it."""
+        if self.outline.role.early is not None:
+            return self.outline.role.early
+        return self.outline.spec.wire.early if seat >= len(self.outline.connects) else "keep"
+
+    def _listed(self, layer: LayerOutline, seat: int, token: Token) -> str | None:
         """Return the message of a layer as which something from a seat is read, if there is one."""
-        receive = layer[1].receive
+        receive = layer.answers.receive
         senders = self.outline.senders(seat)
         messages = self.outline.spec.messages
         listed = [name for name in receive if any(sender in messages[name].senders for sender in senders)]
@@ -324,38 +313,6 @@ class StateQueries:
                 return name
         return None
 
-    def _early_policy(self, seat: int) -> Early:
-        at: AbstractCall | None = self.root
-        for call in self.calls():
-            if any(call.children()):
-                continue
-            holder: AbstractCall | None = call
-            while holder is not None:
-                given = holder.env[: len(holder.outline.machine.parameters)]
-                if any((type(one) is PeerRef and one.seat == seat) or _holds(one, seat) for one in given):
-                    at = holder
-                    break
-                holder = holder.parent
-            else:
-                continue
-            break
-        while at is not None:
-            for early in (at.model.early, at.outline.machine.early):
-                if early is not None:
-                    return early
-            at = at.parent
-        if self.outline.role.early is not None:
-            return self.outline.role.early
-        return self.outline.spec.wire.early if seat >= len(self.outline.connects) else "keep"
-
-    def _sign_up_of(self, call: AbstractCall) -> AbstractCall | None:
-        at: AbstractCall | None = call
-        while at is not None:
-            if at.seat >= 0:
-                return at
-            at = at.parent
-        return None
-
     # -- values --------------------------------------------------------------------------------------------------------
 
     def _any(self, values: tuple[Value, ...]) -> Value:
@@ -367,7 +324,7 @@ class StateQueries:
         return Unknown(("new" if null else SOMETHING, self.fresh))
 
     def _field_of(self, seat: int, name: str) -> Value:
-        return UNSET if self.root is None else field_of(self.root.env[self.root.outline.index[PEERS]], seat, name)
+        return UNSET if self.root is None else field_of(self.root.env[self.root.table.index[PEERS]], seat, name)
 
     def _value(self, expression: Expression, call: AbstractCall) -> Value:
         if type(expression) is Name:  # most are
@@ -378,16 +335,16 @@ class StateQueries:
         return partial(self._look, call)
 
     def _look(self, call: AbstractCall, name: str) -> Value:
-        at = call.outline.index.get(name)
+        at = call.table.index.get(name)
         if at is not None:
             value = call.env[at]
             if value is not UNSET:
                 return value
             if name not in self.outline.settings:
                 return self._some()  # nobody reads it before it is set: the checks see to that
-        if name in call.outline.around:
+        if name in call.table.around:
             home = self._home(call, name)
-            return home.env[home.outline.index[name]]
+            return home.env[home.table.index[name]]
         outline = self.outline
         if name in outline.settings:
             return outline.settings[name]
@@ -399,16 +356,16 @@ class StateQueries:
         """Return the call that has a live value: the nearest around one that sees it."""
         at = call.parent
         while at is not None:
-            if name in at.outline.live:
+            if name in at.table.live:
                 return at
             at = at.parent
-        raise AssertionError(f"no call around {call.outline.name} has {name!r}: the checks see to that")
+        raise AssertionError(f"no call around {call.table.name} has {name!r}: the checks see to that")
 
     def _bind(self, call: AbstractCall, name: str, value: Value) -> None:
         """Give a name of a call a value: its own, or a live one of a call around it."""
-        if name in call.outline.around:
+        if name in call.table.around:
             call = self._home(call, name)
-        call.env[call.outline.index[name]] = value
+        call.env[call.table.index[name]] = value
 
     def _gone(self, seat: int) -> Value:
         if self.seats[seat] in SILENT:
@@ -418,17 +375,8 @@ class StateQueries:
             known = TRUE if self.oracle.choose(2) else FALSE
             self.reckoner.facts["gone", PeerRef(seat)] = known
             if known is TRUE:
-                self.fault = self.fault or "gone"
+                self.wrong = self.wrong or "gone"
         return known
-
-
-def _below(call: AbstractCall) -> Iterator[AbstractCall]:
-    if call.child is None and call.sign_ups is None and call.parked is None:  # nearly always
-        yield call
-        return
-    for child in call.children():
-        yield from _below(child)
-    yield call
 
 
 def _nobody(seat: int) -> Value:

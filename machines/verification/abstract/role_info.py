@@ -39,6 +39,7 @@ from machines.model import (
 )
 from machines.verification.abstract.domain import FALSE, TRUE, Flag, OtherThan, Value, lifted
 from machines.verification.abstract.limits import counters
+from machines.verification.abstract.outlines import LayerOutline, StateOutline
 from machines.verification.abstract.questions import QuestionTable
 from machines.verification.abstract.relevance import Liveness, Relevance, has_early, has_value
 from machines.verification.contracts import Contract
@@ -59,7 +60,10 @@ class MachineOutline:
         self.name = machine.name
         self.states = machine.states
         self.first = next(iter(machine.states))
-        self.always = machine.always
+        self.early = machine.early
+        self.nodes = {name: StateOutline(state) for name, state in machine.states.items()}
+        behind = machine.always
+        self.always = LayerOutline("always:", behind.answers, behind.awaits) if behind is not None else None
         listed = list(frame_names(machine, spec, around))
         for name in ("result", "peer", "reason"):
             if name not in listed:

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from machines.model import Branch, Expression, Handlers, State
+from machines.model import Branch
 from machines.verification.abstract.domain import Value
+from machines.verification.abstract.outlines import StateOutline
 from machines.verification.abstract.role_info import MachineOutline
 
 END = ".end"
@@ -21,8 +22,9 @@ SILENT_MAX = 400  # steps of one event; the exploration looks for a ring from SI
 SILENT_SEEN = 12
 
 # What a seat is to its session.
-ABSENT, OPEN, MARKED, TOLD, DROPPED, DROPPED_TOLD = "absent", "open", "marked", "told", "dropped", "dropped and told"
+ABSENT, OPEN, TOLD, DROPPED, DROPPED_TOLD = "absent", "open", "told", "dropped", "dropped and told"
 SILENT = (TOLD, DROPPED, DROPPED_TOLD)
+MARKED = "marked "  # and a reason: a fault of it waits for whoever hears it next
 
 Token = tuple[str, tuple[tuple[str, Value], ...]]  # a message on its way: its name, and the fields that decide
 Local = tuple[Any, ...]
@@ -83,7 +85,7 @@ class AbstractTimer:
 class AbstractCall:
     """A call of a machine while a step is under way."""
 
-    outline: MachineOutline
+    table: MachineOutline
     state: str
     env: list[Value]
     parent: AbstractCall | None
@@ -101,13 +103,23 @@ class AbstractCall:
     result: Value = None
 
     @property
-    def model(self) -> State:
-        """The state it is in, as the spec has it."""
-        return self.outline.states[self.state]
+    def node(self) -> StateOutline:
+        """The state that it is in."""
+        return self.table.nodes[self.state]
+
+    @property
+    def detached(self) -> bool:
+        """Whether it was started: what is started is not explored."""
+        return False
+
+    @property
+    def is_sign_up(self) -> bool:
+        """Whether an accept runs it for one connection."""
+        return self.seat >= 0
 
     def look(self, name: str) -> Value:
         """Return the value of one of its names."""
-        return self.env[self.outline.index[name]]
+        return self.env[self.table.index[name]]
 
     def children(self) -> Iterator[AbstractCall]:
         """Yield the calls made from here."""
@@ -118,5 +130,11 @@ class AbstractCall:
         if self.parked is not None:
             yield from self.parked.values()
 
+    def called(self) -> Iterator[AbstractCall]:
+        """Yield the calls that it waits for: all that were made from here."""
+        return self.children()
 
-Layer = tuple[AbstractCall, Handlers, Expression | None, str]  # whose, what it lists, whom it names, "" or "always:"
+
+def is_marked(status: str) -> bool:
+    """Whether a fault of a seat waits for whoever hears it next."""
+    return status.startswith(MARKED)

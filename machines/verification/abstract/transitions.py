@@ -25,6 +25,7 @@ from machines.verification.abstract.domain import (
     Unknown,
     Value,
 )
+from machines.verification.abstract.outlines import LayerOutline
 from machines.verification.abstract.role_info import is_never_null
 from machines.verification.abstract.state import (
     DROPPED,
@@ -35,10 +36,10 @@ from machines.verification.abstract.state import (
     SILENT_SEEN,
     TOLD,
     AbstractCall,
-    Layer,
     Sent,
     SilentCycle,
     Token,
+    is_marked,
 )
 
 MARKED_FROM = 16  # branches of a choice: with fewer, to decide their conditions again costs less than to keep them
@@ -50,13 +51,13 @@ class StateTransitions(Dialogue):
     # -- branches ------------------------------------------------------------------------------------------------------
 
     def _fire(
-        self, layer: Layer, event: str, choice: Choice, seat: int | None, reason: str | None = None,
+        self, call: AbstractCall, layer: LayerOutline, event: str, seat: int | None, reason: str | None = None,
         *, token: Token | None = None,
     ) -> bool:  # fmt: skip
-        """Take the first branch that may be taken; return False if none may. What follows is left to `_settle`."""
-        call, _, awaits, _ = layer
+        """Take the first branch that may be taken; return False if none may. What follows is left to `_drain`."""
         saved = call.env[:]
-        index = call.outline.index
+        index = call.table.index
+        self.over_limit = False
         if token is not None:
             known = dict(token[1])
             for field in self.outline.spec.messages[event].fields:
@@ -64,12 +65,12 @@ class StateTransitions(Dialogue):
                     call.env[index[field.name]] = known[field.name]
                 else:
                     call.env[index[field.name]] = self._some(null=not is_never_null(field.type, self.outline.spec))
-        parameters = call.outline.machine.parameters
+        parameters = call.table.machine.parameters
         if (seat is not None or reason is not None) and "peer" not in parameters:
             call.env[index["peer"]] = PeerRef(seat) if seat is not None else None
         if reason is not None and "reason" not in parameters:
             call.env[index["reason"]] = reason
-        if self._choose(call, choice, seat, awaits):
+        if self._choose(call, layer.choices[event], seat, layer.awaits):
             return True
         call.env[:] = saved
         return False
@@ -85,7 +86,8 @@ class StateTransitions(Dialogue):
                 if not self.reckoner.holds(branch.guard, self._looker(call)):
                     continue
             if branch.limit is not None and not self._has_room(call, branch):
-                self.fault = "limit"
+                self.wrong = "limit"
+                self.over_limit = True
                 continue
             self.taken.append(branch)
             if branch.steps:
@@ -110,7 +112,8 @@ class StateTransitions(Dialogue):
     def _known_before(self, branch: int) -> tuple[Any, ...]:
         """Return all that conditions may have changed, before that of a branch is asked."""
         reckoner = self.reckoner
-        return branch, dict(reckoner.facts), reckoner.fresh, reckoner.guessed, self.fresh, self.fault, self.used_up
+        limits = self.wrong, self.used_up, self.over_limit
+        return branch, dict(reckoner.facts), reckoner.fresh, reckoner.guessed, self.fresh, limits
 
     def _left_off(self, number: int) -> int:
         """Return the branch of a choice to begin with: one that another way has come to by the same answers.
@@ -121,17 +124,18 @@ class StateTransitions(Dialogue):
         known = self.oracle.back_to(number)
         if known is None:
             return 0
-        branch, facts, self.reckoner.fresh, self.reckoner.guessed, self.fresh, self.fault, self.used_up = known
+        branch, facts, self.reckoner.fresh, self.reckoner.guessed, self.fresh, limits = known
+        self.wrong, self.used_up, self.over_limit = limits
         self.reckoner.facts = dict(facts)
         return int(branch)
 
     def _has_room(self, call: AbstractCall, branch: Branch) -> bool:
         """Whether a limit is not used up; if so it is used once more."""
-        name = call.outline.counters.get(id(branch))
+        name = call.table.counters.get(id(branch))
         if name is None:
             return self.oracle.choose(2) == 0
         assert branch.limit is not None, "it has a limit"
-        at = call.outline.index[name]
+        at = call.table.index[name]
         used = call.env[at] if call.env[at] is not UNSET else 0
         if used >= self._value(branch.limit, call):
             self.used_up = True
@@ -140,7 +144,7 @@ class StateTransitions(Dialogue):
         return True
 
     def _stay(self, call: AbstractCall, *, again: bool) -> None:
-        state = call.model
+        state = call.node.state
         if again:
             call.fired = tuple(one for one in call.fired if one.startswith("always:"))
         if kind(state) == "wait":
@@ -226,8 +230,8 @@ class StateTransitions(Dialogue):
         if (at_once or self.silent > SILENT_SEEN) and self.root is not None:
             here = (
                 self.freeze(),
-                tuple((one.outline.name, one.state) for one in self.work),
-                tuple((one.outline.name, one.state, *event) for one, *event in self.pending),
+                tuple((one.table.name, one.state) for one in self.work),
+                tuple((one.table.name, one.state, *event) for one, *event in self.pending),
                 frozenset(self.out),
             )
             if here in self.seen:
@@ -237,8 +241,8 @@ class StateTransitions(Dialogue):
     # -- entering ------------------------------------------------------------------------------------------------------
 
     def _enter(self, call: AbstractCall) -> None:
-        state = call.model
-        self.entered.append(f"{call.outline.name}.{call.state}")
+        state = call.node.state
+        self.entered.append(f"{call.table.name}.{call.state}")
         what = kind(state)
         if call.parked is not None:
             accept = state.accept
@@ -258,6 +262,7 @@ class StateTransitions(Dialogue):
             call.asked = state.ask is not None
             call.told_empty = False
             self._register(call, afresh=True)
+            self.hears_more = True
         elif what == "call":
             self._run(call)
         elif what == "accept":
@@ -266,12 +271,12 @@ class StateTransitions(Dialogue):
             self._then(call)
 
     def _then(self, call: AbstractCall) -> None:
-        state = call.model
+        state = call.node.state
         if state.then is None or not self._choose(call, state.then, None, None):
             raise AbstractError(f"no branch of the choice in line {state.place.line} may be taken")
 
     def _register(self, call: AbstractCall, *, afresh: bool) -> None:
-        state = call.model
+        state = call.node.state
         if state.awaits is not None:
             group, listed = self.reckoner.group(self._value(state.awaits, call))
         elif state.ask is None and self.outline.one_partner:
@@ -285,13 +290,13 @@ class StateTransitions(Dialogue):
         call.hears = group
         for seat in group:
             status = self.seats[seat]
-            if status == MARKED:
-                self.pending.append((call, "invalid", seat, "early"))
+            if is_marked(status):
+                self.pending.append((call, ".invalid", seat, status.removeprefix(MARKED)))
             elif status in SILENT and ((not listed and afresh) or status == DROPPED):
                 self._tell_closed(call, seat)
         if listed and not call.told_empty and all(self.seats[seat] in (TOLD, DROPPED_TOLD) for seat in group):
             call.told_empty = True
-            self.pending.append((call, "closed", None, "closed"))
+            self.pending.append((call, ".closed", None, "closed"))
 
     def _call(self, machine: str, arguments: tuple[Value, ...], parent: AbstractCall | None) -> AbstractCall:
         outline = self.outline.machines[machine]
@@ -303,14 +308,14 @@ class StateTransitions(Dialogue):
         return call
 
     def _run(self, call: AbstractCall) -> None:
-        run = call.model.run
+        run = call.node.state.run
         assert run is not None, "a call calls"
         arguments = tuple([self._needed(argument, call) for argument in run.arguments or ()])
         call.child = self._call(run.path, arguments, call)
         self.work.append(call.child)
 
     def _next_item(self, call: AbstractCall) -> None:
-        state = call.model
+        state = call.node.state
         each = state.each
         assert each is not None, "only a loop has items"
         while True:
@@ -333,7 +338,7 @@ class StateTransitions(Dialogue):
                 item = (
                     Unknown(("item", self.fresh), value.peers, value.marks) if type(value) is Unknown else self._some()
                 )
-            call.env[call.outline.index[each.name]] = item
+            call.env[call.table.index[each.name]] = item
             if each.guard is not None and not self.reckoner.holds(each.guard, self._looker(call)):
                 if loop[0] == "some":
                     raise Infeasible  # to skip some item is no more than not to have had it
@@ -358,9 +363,9 @@ class StateTransitions(Dialogue):
             self._take_seat(parent, call)
             return
         parent.child = None
-        state = parent.model
+        state = parent.node.state
         if state.bindings:
-            index = parent.outline.index
+            index = parent.table.index
             before = parent.env[index["result"]]
             parent.env[index["result"]] = call.result
             values = [self._needed(binding.value, parent) for binding in state.bindings]
@@ -380,20 +385,21 @@ class StateTransitions(Dialogue):
     # -- doors ---------------------------------------------------------------------------------------------------------
 
     def _open_door(self, call: AbstractCall) -> None:
-        accept = call.model.accept
+        accept = call.node.accept
         assert accept is not None, "only an accept has a door"
-        index = call.outline.index[accept.name]
+        index = call.table.index[accept.name]
         if type(call.env[index]) is not tuple:
             call.env[index] = ()
         call.sign_ups, call.parked = call.parked or {}, None
         self._recount(call)
+        self.hears_more = True
 
     def _hear_seated(self, call: AbstractCall) -> None:
-        accept = call.model.accept
+        accept = call.node.accept
         assert accept is not None, "only an accept seats"
         seated = [one.seat for one in call.look(accept.name)]
-        if call.model.awaits is not None:
-            group, _ = self.reckoner.group(self._value(call.model.awaits, call))
+        if call.node.awaits is not None:
+            group, _ = self.reckoner.group(self._value(call.node.awaits, call))
             seated.extend(seat for seat in group if seat not in seated)
         call.hears = tuple(seated)
         for seat in seated:
@@ -401,10 +407,10 @@ class StateTransitions(Dialogue):
                 self._tell_closed(call, seat)
 
     def _recount(self, call: AbstractCall) -> None:
-        if call.sign_ups is None or not call.alive or call.model.accept is None:
+        if call.sign_ups is None or not call.alive or call.node.accept is None:
             return
         self._hear_seated(call)
-        if len(call.look(call.model.accept.name)) >= self._seats_of(call)[1]:
+        if len(call.look(call.node.accept.name)) >= self._seats_of(call)[1]:
             self._close_door(call)
 
     def _close_door(self, call: AbstractCall) -> None:
@@ -413,10 +419,10 @@ class StateTransitions(Dialogue):
         self._then(call)
 
     def _admit(self, call: AbstractCall, seat: int) -> None:
-        accept = call.model.accept
+        accept = call.node.accept
         assert accept is not None, "only an accept admits"
         assert call.sign_ups is not None, "its door is open"
-        call.env[call.outline.index["peer"]] = PeerRef(seat)
+        call.env[call.table.index["peer"]] = PeerRef(seat)
         arguments = tuple([self._value(argument, call) for argument in accept.machine.arguments or ()])
         child = self._call(accept.machine.path, arguments, call)
         child.seat = seat
@@ -424,22 +430,22 @@ class StateTransitions(Dialogue):
         self.work.append(child)
 
     def _take_seat(self, call: AbstractCall, child: AbstractCall) -> None:
-        accept = call.model.accept
+        accept = call.node.accept
         assert accept is not None, "only an accept seats"
         assert call.sign_ups is not None, "its door is open"
         seat = child.seat
         del call.sign_ups[seat]
         if self.seats[seat] in SILENT:
             return
-        index = call.outline.index
+        index = call.table.index
         call.env[index["peer"]] = PeerRef(seat)
         if type(child.result) is Fields:
             self._know_of(PeerRef(seat), dict(child.result.items))
         before = call.state
-        seated = call.model.answers.seated
+        seated = call.node.state.answers.seated
         if seated is not None:
             door = call.sign_ups
-            if not self._fire((call, call.model.answers, None, ""), ".seated", seated, seat):
+            if not self._fire(call, call.node.layer, ".seated", seat):
                 self._drop(seat, "door")
                 return
             call.env[index[accept.name]] = (*call.look(accept.name), PeerRef(seat))

@@ -13,8 +13,9 @@ from machines.expressions.unparse import names
 from machines.model import Call
 from machines.verification.abstract.domain import UNSET
 from machines.verification.abstract.inputs import AbstractInterpreter
+from machines.verification.abstract.outlines import LayerOutline
 from machines.verification.abstract.process import Process
-from machines.verification.abstract.state import AbstractCall, Layer, Observation, Token
+from machines.verification.abstract.state import AbstractCall, Observation, Token
 from machines.verification.search.moves import GlobalState, Transition
 from machines.verification.search.state_space import StateSpace
 from machines.verification.search.system import System
@@ -23,9 +24,9 @@ from machines.verification.search.system import System
 class FirstMatchInterpreter(AbstractInterpreter):
     """One step of a role that takes a message for the first listed that it may be, and tells of names without value."""
 
-    def _listed(self, layer: Layer, seat: int, token: Token) -> str | None:
+    def _listed(self, layer: LayerOutline, seat: int, token: Token) -> str | None:
         messages = self.outline.spec.messages
-        for name in layer[1].receive:
+        for name in layer.answers.receive:
             if not any(sender in messages[name].senders for sender in self.outline.senders(seat)):
                 continue
             if name == token[0] or self._is_taken(token, name):
@@ -38,10 +39,10 @@ class FirstMatchInterpreter(AbstractInterpreter):
         return self.alike.may_be(token[0], name) and self.oracle.choose(2) == 0
 
     def _look(self, call: AbstractCall, name: str) -> Any:
-        at = call.outline.index.get(name)
-        seen = name in call.outline.around or self._is_seen_everywhere(name)
+        at = call.table.index.get(name)
+        seen = name in call.table.around or self._is_seen_everywhere(name)
         if (at is None and not seen) or (at is not None and call.env[at] is UNSET):
-            here = f"{call.outline.name}.{call.state}"
+            here = f"{call.table.name}.{call.state}"
             self.hits.append(Observation("unset", f"{name} has no value in {here}", name, here))
         return super()._look(call, name)
 

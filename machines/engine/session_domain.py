@@ -1,0 +1,216 @@
+"""A session as the rules of `machines.semantics` see it: what they ask of it, and what they tell it to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from machines.effects import Note, Received
+from machines.engine import admission, mailbox, spawning, violations
+from machines.engine.actions import peers
+from machines.engine.call_stack import FAULT, CallFrame, PeerState, is_within, peers_in
+from machines.engine.compiler import ACCEPT, HandlerScope, MessageHandler
+from machines.engine.interpreter import Interpreter
+from machines.messages.bodies import MessageCodec
+from machines.model import Early
+from machines.semantics import reception
+from machines.semantics.domain import Hearer
+from machines.semantics.hearing import below
+from machines.wire.codec import Malformed
+from machines.wire.composite_framing import Cut
+
+Reading = tuple[MessageHandler, tuple[Any, ...]]  # the message that something is, and its fields
+
+
+class SessionDomain(Interpreter):
+    """A session without its inputs: a `machines.semantics.domain.Domain` over values."""
+
+    __slots__ = ("watch",)
+
+    watch: bool
+
+    # -- who hears a peer --------------------------------------------------------------------------------------------
+
+    def calls(self) -> Iterator[CallFrame]:
+        """Yield every live frame, callees before callers, older calls first."""
+        return below(self.root) if self.root is not None else iter(())
+
+    def holder_of(self, seat: PeerState) -> CallFrame | None:
+        """Return the frame whose present state awaits a peer."""
+        return seat.holder
+
+    def hears(self, frame: CallFrame, layer: HandlerScope, seat: PeerState, *, held: bool) -> bool:
+        """Say whether a layer hears a peer; ``held`` if the state inside it awaits that peer.
+
+        What is lent is heard by who has it; behind that stand, for messages, the `always` of who lent it.
+        """
+        if not held:
+            lent = self.lent_to(seat)
+            if frame.host is not lent and not (
+                lent is not None and layer is frame.table.always and is_within(lent, frame)
+            ):
+                return False
+        audience = layer.audience
+        if audience == "inner":
+            return held
+        if audience == "partner":
+            return True
+        if frame.node.layer is layer and frame.node.kind == ACCEPT:
+            return seat in frame.hears
+        try:
+            named = audience(frame.slots)
+            return seat.peer in peers(named)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # a name not yet bound, or bound to no peer: then it hears nobody yet
+            return False
+
+    def was_given(self, frame: CallFrame, seat: PeerState) -> bool:
+        """Say whether a frame's arguments speak of a peer."""
+        return seat.number in peers_in(tuple(frame.slots[1 : frame.table.parameters + 1]))
+
+    def early_of(self, seat: PeerState) -> Early:
+        """Return what becomes of early messages of a peer where no state and no machine says it."""
+        if self.program.role.early is not None:
+            return self.program.role.early
+        return self.program.wire.early if seat.accepted else "keep"
+
+    def concerns(self, frame: CallFrame, seat: PeerState) -> bool:
+        """Say whether faults of a peer are a frame's affair: those of one that is lent are only its who has it."""
+        return frame.host is self.lent_to(seat)
+
+    # -- events and messages -----------------------------------------------------------------------------------------
+
+    def react(
+        self, frame: CallFrame, layer: HandlerScope, event: str, seat: PeerState | None, reason: str | None = None
+    ) -> bool:
+        """Take the first branch of an event of a layer that may be taken; return False if none may."""
+        return self.fire(frame, layer, layer.prefix + event, seat.peer if seat is not None else None, reason)
+
+    def fault(self, frame: CallFrame, event: str, seat: PeerState | None, reason: str, why: str = "") -> None:
+        """Let whoever answers a fault do so."""
+        reception.fault(self, frame, event, seat, reason, why)
+
+    def lists(self, layer: HandlerScope, seat: PeerState) -> bool:
+        """Say whether a layer lists any message that a peer may send."""
+        return seat.role in layer.readers
+
+    def decoded(self, seat: PeerState, hearers: list[Hearer[CallFrame]], payload: Any) -> Any:
+        """Return the value of bytes if anybody may read it; what fits no message is told once the peer is awaited."""
+        if self.program.frames:
+            self.extras().framed = payload.frame if type(payload) is Cut else None
+        self.reading = payload
+        if any(seat.role in layer.readers for _, layer in hearers):
+            try:
+                return self.program.codec.decode(payload)
+            except Malformed:
+                pass
+        return Malformed
+
+    def read(self, layer: HandlerScope, seat: PeerState, value: Any) -> Reading | None:
+        """Read a value as the first message of a layer that it is."""
+        if value is Malformed:
+            return None
+        frames = self.program.frames
+        for reader in layer.readers.get(seat.role, ()):
+            fields = reader[1].read(value) if not frames or self._is_cut_as(reader[1]) else None
+            if fields is not None:
+                return reader, fields
+        return None
+
+    def _is_cut_as(self, shape: MessageCodec) -> bool:
+        """Whether a message has the frame that what is being read was cut by; nearly always both have none."""
+        framed = self.extra.framed if self.extra is not None else None
+        return self.program.frames.get(shape.name) == framed
+
+    def take(self, frame: CallFrame, layer: HandlerScope, seat: PeerState, reading: Reading) -> bool:
+        """Take the first branch of a message that may be taken; return False if none may."""
+        (event, shape, places), fields = reading
+        if self.watch:
+            self.effects.append(Received(seat.number, shape.name, dict(zip(shape.fields, fields, strict=True))))
+        return self.fire(frame, layer, event, seat.peer, None, places, fields)
+
+    def refused(self, frame: CallFrame, layer: HandlerScope, seat: PeerState, reading: Reading) -> str:
+        """Return the reason why no branch of a message could be taken, and tell it."""
+        reason = "limit" if self.over_limit else "illegal"
+        reader, fields = reading
+        rule, why = violations.refusal(self, frame, layer, reader, fields, seat)
+        violations.note(self, seat, reason, frame, rule=rule, why=why)
+        self.effects.append(Note("warning", f"{reason}: no branch for {reader[1].name} may be taken", seat.number))
+        return reason
+
+    def unlisted(self, holder: CallFrame, seat: PeerState, value: Any) -> str:
+        """Return the reason why a value is no message that somebody awaits, and tell it."""
+        known = violations.heard_as(self, seat.role, value)
+        reason = "unknown" if known is None else "unexpected"
+        violations.misread(self, holder, seat, known, value)
+        why = known
+        if why is None:
+            readers = holder.node.layer.readers.get(seat.role, ())
+            why = (
+                "; ".join(f"{shape.name}: {shape.why_not(value)}" for _, shape, _ in readers) or violations.NO_LIKENESS
+            )
+        self.effects.append(Note("warning", f"{reason}: {why}", seat.number))
+        return reason
+
+    # -- inboxes and seats -------------------------------------------------------------------------------------------
+
+    def pop(self, seat: PeerState) -> str:
+        """Take the first thing out of an inbox; return the reason of a fault or a loss, "" of a message."""
+        return mailbox.pop(seat)
+
+    def mark(self, seat: PeerState, reason: str) -> None:
+        """A fault of a peer that nobody awaits meets whoever hears the peer next, before anything new."""
+        seat.inbox = [(FAULT, reason, self.now), *seat.inbox]
+
+    def unseat(self, holder: CallFrame, seat: PeerState) -> None:
+        """A seated peer left while the sign-up is open: its seat is free."""
+        admission.unseat(self, holder, seat)
+        self.effects.append(Note("info", "it left its seat", seat.number))
+
+    def recount(self, holder: CallFrame) -> None:
+        """Look again at how many an open sign-up has seated."""
+        admission.recount(self, holder)
+
+    def loss_known(self, seat: PeerState) -> None:
+        """Somebody is told now that a peer is gone, and nobody will be again."""
+        seat.closed_told = True
+
+    # -- what is told ------------------------------------------------------------------------------------------------
+
+    def tell_loss(self, holder: CallFrame, seat: PeerState) -> None:
+        """Tell of a peer that has closed its connection."""
+        if not seat.dropped:
+            violations.note(self, seat, "closed", holder, came=b"", why="it closed the connection")
+
+    def tell_kept(self, seat: PeerState) -> None:
+        """Tell, once, of a message that waits for somebody to await it."""
+        if not seat.noted:
+            seat.noted = True
+            self.effects.append(Note("debug", "a message nobody awaits yet is kept", seat.number))
+
+    def tell_ignored(self, seat: PeerState) -> None:
+        """Tell of a message that is thrown away."""
+        self.effects.append(Note("info", "a message nobody awaits is ignored", seat.number))
+
+    def tell_early(self, seat: PeerState, hearers: list[Hearer[CallFrame]]) -> None:
+        """Tell of a message that nobody had asked for."""
+        violations.note(self, seat, "early", why="nobody had asked for it")
+        self.effects.append(Note("warning", "early: a message that nobody asked for", seat.number))
+
+    # -- how it ends -------------------------------------------------------------------------------------------------
+
+    def end_sign_up(self, sign_up: CallFrame, reason: str) -> None:
+        """A sign-up that answers to nothing more loses its peer."""
+        admission.refuse(self, sign_up, f"its sign-up ended: {reason}")
+
+    def end_started(self, started: CallFrame, event: str, seat: PeerState | None, why: str) -> None:
+        """A started machine that answers to nothing more ends, alone."""
+        peer = seat.peer if seat is not None else None
+        spawning.fail(self, started, f"nobody answers to {event[1:]} of {peer or 'its player'}: {why}")
+
+    def unanswered(self, frame: CallFrame, event: str, seat: PeerState | None, why: str) -> None:
+        """Nobody answers a fault: the session fails."""
+        waited = f"{frame.path} in {frame.node.name} ({frame.node.place})"
+        who = f" of {seat.peer}" if seat is not None else ""
+        self.end_failed(f"{waited} has no answer to {event[1:]}{who}: {why}")

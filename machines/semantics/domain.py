@@ -1,0 +1,179 @@
+"""What the rules work on, be its values known or not: calls of machines, the layers that answer, whoever holds them.
+
+``Seat`` is how a domain speaks of a peer, ``Reading`` what it has read a message as; the rules only hand them on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol, Self, TypeVar
+
+from machines.model import Early, State
+
+ACCEPT = "accept"  # the kind of a node that seats peers
+
+
+class LayerView(Protocol):
+    """What a state, or the ``always`` behind all states of a machine, answers."""
+
+    @property
+    def events(self) -> frozenset[str]:
+        """What it answers besides messages: ``.timeout``, ``.invalid``, ``.closed``, ``.connected`` and the like."""
+
+
+class StateView(Protocol):
+    """A state that a call is in; ``layer`` is a `LayerView`."""
+
+    @property
+    def kind(self) -> str:
+        """Whether it waits, calls, loops, seats or passes on."""
+
+    @property
+    def layer(self) -> Any:
+        """Its own answers."""
+
+    @property
+    def state(self) -> State | None:
+        """The state as the spec has it; None for one that the compiler made."""
+
+    @property
+    def awaits(self) -> object | None:
+        """Whom it awaits, None if it names nobody."""
+
+
+class MachineView(Protocol):
+    """A machine; ``always`` is a `LayerView`."""
+
+    @property
+    def always(self) -> Any | None:
+        """What stands behind all its states."""
+
+    @property
+    def early(self) -> Early | None:
+        """What becomes of messages that nobody awaits, if the machine says so."""
+
+
+class CallView(Protocol):
+    """A call of a machine."""
+
+    @property
+    def parent(self) -> Self | None:
+        """Who called or started it."""
+
+    @property
+    def node(self) -> StateView:
+        """The state that it is in."""
+
+    @property
+    def table(self) -> MachineView:
+        """Its machine."""
+
+    @property
+    def detached(self) -> bool:
+        """Whether it was started: nobody waits for it."""
+
+    @property
+    def is_sign_up(self) -> bool:
+        """Whether an accept runs it for one connection."""
+
+    def called(self) -> Iterator[Self]:
+        """Yield the calls that it waits for."""
+
+    def children(self) -> Iterator[Self]:
+        """Yield those, and the ones that were started from here, oldest first."""
+
+
+C = TypeVar("C", bound=CallView)
+Seat = TypeVar("Seat", contravariant=True)
+Reading = TypeVar("Reading")
+Hearer = tuple[C, Any]
+"""A layer and whose it is."""
+
+
+class Hearing(Protocol[C, Seat]):
+    """What is asked to find out who hears a peer."""
+
+    def calls(self) -> Iterator[C]:
+        """Yield every live call, callees before callers, older ones first."""
+
+    def holder_of(self, seat: Seat) -> C | None:
+        """Return the call whose present state awaits a peer."""
+
+    def hears(self, call: C, layer: Any, seat: Seat, *, held: bool) -> bool:
+        """Say whether a layer hears a peer; ``held`` if a state inside it awaits that peer."""
+
+    def was_given(self, call: C, seat: Seat) -> bool:
+        """Say whether a call's arguments speak of a peer."""
+
+    def early_of(self, seat: Seat) -> Early:
+        """Return what becomes of early messages of a peer where no state and no machine says it."""
+
+
+class Domain(Hearing[C, Seat], Protocol[C, Seat, Reading]):
+    """A role in the middle of an event: what the rules ask of it, and what they tell it to do.
+
+    What is *told* is for people, and changes nothing in the run.
+    """
+
+    def react(self, call: C, layer: Any, event: str, seat: Seat | None, reason: str | None = None) -> bool:
+        """Take the first branch of an event of a layer that may be taken; return False if none may."""
+
+    def fault(self, call: C, event: str, seat: Seat | None, reason: str, why: str = "") -> None:
+        """Let whoever answers a fault do so: `machines.semantics.reception.fault`, and whoever watches that."""
+
+    def lists(self, layer: Any, seat: Seat) -> bool:
+        """Say whether a layer lists any message that a peer may send."""
+
+    def decoded(self, seat: Seat, hearers: list[Hearer[C]], payload: Any) -> Any:
+        """Return what a peer that nobody awaits has sent, to be read by whoever hears it all the same."""
+
+    def read(self, layer: Any, seat: Seat, value: Any) -> Reading | None:
+        """Read a value as a message that a layer lists; None if it is none of them."""
+
+    def take(self, call: C, layer: Any, seat: Seat, reading: Reading) -> bool:
+        """Take the first branch of a message that may be taken; return False if none may."""
+
+    def refused(self, call: C, layer: Any, seat: Seat, reading: Reading) -> str:
+        """Return the reason why no branch of a message could be taken; it is told."""
+
+    def unlisted(self, holder: C, seat: Seat, value: Any) -> str:
+        """Return the reason why a value is no message that somebody awaits; it is told."""
+
+    def pop(self, seat: Seat) -> str:
+        """Take the first thing out of a peer's inbox; return the reason of a fault or a loss, "" of a message."""
+
+    def mark(self, seat: Seat, reason: str) -> None:
+        """Put a fault of a peer before all that its inbox holds: who hears the peer next is told of it."""
+
+    def concerns(self, call: C, seat: Seat) -> bool:
+        """Say whether faults of a peer are a call's affair: those of one that is lent are only its who has it."""
+
+    def unseat(self, holder: C, seat: Seat) -> None:
+        """A seated peer has left an open sign-up."""
+
+    def recount(self, holder: C) -> None:
+        """Look again at whom an open sign-up has seated."""
+
+    def loss_known(self, seat: Seat) -> None:
+        """Somebody is told now that a peer is gone, and nobody will be again."""
+
+    def tell_loss(self, holder: C, seat: Seat) -> None:
+        """Tell of a peer that has closed its connection."""
+
+    def tell_kept(self, seat: Seat) -> None:
+        """Tell of a message that waits for somebody to await it."""
+
+    def tell_ignored(self, seat: Seat) -> None:
+        """Tell of a message that is thrown away."""
+
+    def tell_early(self, seat: Seat, hearers: list[Hearer[C]]) -> None:
+        """Tell of a message that nobody had asked for."""
+
+    def end_sign_up(self, sign_up: C, reason: str) -> None:
+        """A sign-up that answers to nothing more loses its peer."""
+
+    def end_started(self, started: C, event: str, seat: Seat | None, why: str) -> None:
+        """A started machine that answers to nothing more ends, alone."""
+
+    def unanswered(self, call: C, event: str, seat: Seat | None, why: str) -> None:
+        """Nobody answers a fault: the run fails."""
