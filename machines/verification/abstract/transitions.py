@@ -9,17 +9,13 @@ from functools import partial
 from typing import Any
 
 from machines.analysis.call_graph import kind
-from machines.model import Branch, Call, Choice, Drop, Expression, Goto, Let, Return, Send, Stay, Step
-from machines.verification.abstract.dialogue import Dialogue
+from machines.model import Branch, Choice, Expression, Goto, Return, Stay
 from machines.verification.abstract.domain import (
-    FALSE,
     NUMBER_MAX,
     UNSET,
     AbstractError,
     Fields,
-    Flag,
     Infeasible,
-    OtherThan,
     PeerRef,
     Range,
     Unknown,
@@ -36,16 +32,16 @@ from machines.verification.abstract.state import (
     SILENT_SEEN,
     TOLD,
     AbstractCall,
-    Sent,
     SilentCycle,
     Token,
     is_marked,
 )
+from machines.verification.abstract.steps import StepRunner
 
 MARKED_FROM = 16  # branches of a choice: with fewer, to decide their conditions again costs less than to keep them
 
 
-class StateTransitions(Dialogue):
+class StateTransitions(StepRunner):
     """A role in the middle of a step."""
 
     # -- branches ------------------------------------------------------------------------------------------------------
@@ -153,74 +149,6 @@ class StateTransitions(Dialogue):
                 call.asked = True
         elif state.accept is not None and call.sign_ups is not None:
             self._hear_seated(call)
-
-    def _steps(
-        self, steps: tuple[Step, ...], call: AbstractCall, seat: int | None, awaits: Expression | None,
-        *, stays: bool = False,
-    ) -> None:  # fmt: skip
-        for step in steps:
-            match step:
-                case Let(bindings):
-                    values = [self._begun(one, call) or self._needed(one.value, call) for one in bindings]
-                    for binding, value in zip(bindings, values, strict=True):
-                        if binding.field is None:
-                            self._bind(call, binding.target, value)
-                        else:
-                            self._know_of(call.look(binding.target), {binding.field: value})
-                case Send(receivers, messages) if self.outline.unheard:
-                    for part in (receivers, *(argument for said in messages for argument in said.arguments or ())):
-                        _ = None if part is None else self._needed(part, call)  # it may have no value at all
-                case Send(receivers, messages):
-                    if receivers is not None:
-                        to = self.reckoner.receivers(self._value(receivers, call))
-                    elif seat is not None:
-                        to = (seat,)
-                    elif awaits is not None:
-                        to = self.reckoner.receivers(self._value(awaits, call))
-                    elif self.outline.one_partner:
-                        to = (0,)
-                    else:
-                        raise AbstractError(f"nobody is at hand for the message in line {step.place.line}")
-                    for message in messages:
-                        token = self._token(message, call)
-                        for one in to:
-                            if self.seats[one] not in SILENT:
-                                asks = self.outline.questions
-                                self.out.append(Sent(one, self._counted(one, token, stays=stays) if asks else token))
-                case Drop(peers):
-                    value = self._value(peers, call)
-                    if value is not None:
-                        for one in self.reckoner.receivers(value):
-                            self._drop(one, "dropped")
-
-    def _needed(self, expression: Expression, call: AbstractCall) -> Value:
-        """Return the value of an expression, UNSET if it decides nothing: see `relevance`."""
-        return UNSET if id(expression) in self.outline.idle else self._value(expression, call)
-
-    def _token(self, message: Call, call: AbstractCall) -> Token:
-        tracked = self.outline.tracked.get(message.path)
-        arguments = message.arguments
-        fields = self.outline.spec.messages[message.path].fields
-        if not tracked:
-            for argument in arguments or ():
-                if id(argument) not in self.outline.idle:
-                    self._value(argument, call)  # it may have no value at all
-            return (message.path, ())
-        found = []
-        for at, field in enumerate(fields):
-            if field.name not in tracked:
-                continue
-            value = self._value(arguments[at], call) if arguments is not None else self._look(call, field.name)
-            if type(value) is Unknown or type(value) is OtherThan:
-                options = tracked[field.name]
-                chosen = self._any(tuple(one for one in options if self.reckoner.same(value, one) is not FALSE))
-                if type(value) is Unknown:
-                    self.reckoner.facts[value.term] = chosen
-                value = chosen
-            elif not isinstance(value, Flag) and value not in tracked[field.name]:
-                value = tracked[field.name][-1]
-            found.append((field.name, value))
-        return (message.path, tuple(found))
 
     def _look_round(self, *, at_once: bool = False) -> None:
         """Raise Round if the step has come back to where it was: then it would go on so without end."""
