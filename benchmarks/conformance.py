@@ -3,21 +3,26 @@
     python -m benchmarks.conformance --seeds 50 --load 4
 
 For each program a line: how many cases were right, open or a fault, and what was told as a fail, which should be
-nothing. ``--load`` processes reckon meanwhile without pause.
+nothing. ``--load`` processes reckon meanwhile without pause; with ``--stops`` programs and ``accord conform`` itself
+are stopped now and then for up to a second. ``--only`` takes requirements as ``accord conform`` does.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
+import signal
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 from tests.runtime.conforming.strangers import smtp_server, tsuro_client
 from tests.runtime.conforming.test_own_programs import judged_roles, own_program
@@ -61,15 +66,32 @@ def right_programs() -> Iterator[RightProgram]:
         yield RightProgram(f"accord, {spec} {role}", spec, role, own_program(spec, role))
 
 
-def accused(program: RightProgram, seeds: int, only: Sequence[str] = ("*",)) -> Accused:
+def accused(program: RightProgram, seeds: int, only: Sequence[str] = ("*",), *, stops: bool = False) -> Accused:
     """Ask about a program, with games of so many seeds from each seat."""
     words = [sys.executable, "-m", "runtime", "conform", program.spec, program.role, "--run", program.command, "--json"]
     words += ["--seeds", str(seeds), "--budget", str(BUDGET_SECONDS)]
     words += [word for one in only for word in ("--only", one)]
-    done = subprocess.run(words, capture_output=True, text=True, cwd=HERE)
-    told = json.loads(done.stdout)
+    running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=HERE)
+    over = threading.Event()
+    stopper = threading.Thread(target=stop_now_and_then, args=(running.pid, over))
+    if stops:
+        stopper.start()
+    told = json.loads(running.communicate()[0])
+    over.set()
     fails = tuple(one["id"] for one in told["requirements"] if one["verdict"] == "fail" and one["class"] == "must")
     return Accused(Counter(one["outcome"] for one in told["cases"]), fails, told["seconds"])
+
+
+def stop_now_and_then(judge: int, over: threading.Event) -> None:
+    """Stop the judge, or a program that it has started, for up to a second each few seconds, until it is over."""
+    chance = Random(judge)
+    while not over.wait(chance.uniform(0.5, 4.0)):
+        with suppress(OSError):
+            started = Path(f"/proc/{judge}/task/{judge}/children").read_text().split()
+            whom = int(chance.choice([str(judge), *started]))
+            os.kill(whom, signal.SIGSTOP)
+            over.wait(chance.uniform(0.1, 1.0))
+            os.kill(whom, signal.SIGCONT)
 
 
 @contextmanager
@@ -89,12 +111,14 @@ def main() -> int:
     asked.add_argument("--seeds", type=int, default=50)
     asked.add_argument("--load", type=int, default=4)
     asked.add_argument("--programs", default="", help="only those whose name has this in it")
+    asked.add_argument("--only", action="append", default=[], help="only requirements of this id")
+    asked.add_argument("--stops", action="store_true", help="stop programs, and the judge, for up to a second")
     given = asked.parse_args()
     wrong = 0
     with busy(given.load):
         for program in right_programs():
             if given.programs in program.name:
-                found = accused(program, given.seeds)
+                found = accused(program, given.seeds, given.only or ("*",), stops=given.stops)
                 counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(found.outcomes.items()))
                 print(f"{program.name:<40} {counts}   {found.seconds:.0f} s   {' '.join(found.fails)}", flush=True)
                 wrong += len(found.fails)

@@ -21,7 +21,8 @@ class Crossing:
 
 @dataclass(slots=True)
 class CaseResult:
-    """What came of a case. ``outcome``: right, fault, open (nothing can be said: ``why``), or again (we were too slow).
+    """What came of a case. ``outcome``: right, fault, open (nothing can be said: ``why``), again (we were too slow), or
+    unstable (a fault that did not come back).
 
     ``deviation`` is the fault, with ``after_deed`` whether our deed was before it; ``rule`` a refusal by the rules:
     the message, the reason, the line. ``labels`` are what it has come through for certain. ``printed`` are the last

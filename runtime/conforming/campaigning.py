@@ -14,7 +14,7 @@ from machines.conforming.cases import Case
 from machines.conforming.judging import Judgement, failures, is_alike, judged
 from machines.conforming.requirements import Requirement
 from runtime.conforming.case_setting import CaseSetting
-from runtime.conforming.table import SLOWDOWN_MAX, Table
+from runtime.conforming.table import Table
 
 AT_ONCE: Final = 16
 AGAIN: Final = 2  # how often a fail is run again
@@ -80,7 +80,7 @@ class CaseCampaign:
 
     def _slower(self) -> CaseSetting:
         """Return the setting for a case that is played alone, with a grace that allows for a busy machine."""
-        grace = self.setting.grace * max(SLOWER, min(self.setting.load.slowdown(), SLOWDOWN_MAX))
+        grace = self.setting.grace * max(SLOWER, self.setting.load.stretch())
         return replace(self.setting, grace=grace, is_patient=True)
 
     async def _confirmed(self, listed: Sequence[CaseResult]) -> Judgement:
@@ -89,7 +89,8 @@ class CaseCampaign:
         confirmed: dict[str, tuple[int, int]] = {}
         unstable: dict[str, str] = {}
         came_back: dict[str, CaseResult] = {}
-        for name, failed in failures(spec, role, listed).items():
+        all_failed = failures(spec, role, listed)
+        for name, failed in all_failed.items():
             for one in failed[:CANDIDATES]:
                 alike, over = await self._again(one)
                 confirmed[name] = 1 + alike, 1 + AGAIN
@@ -100,6 +101,9 @@ class CaseCampaign:
             if name in came_back:
                 unstable.pop(name, None)
         found = judged(spec, role, self.wanted, listed, unstable, came_back)
+        for name, why in unstable.items():
+            for case in all_failed[name]:
+                case.outcome, case.why = "unstable", why
         found.verdicts = [replace(one, confirmed=confirmed.get(one.requirement.id, (1, 1))) for one in found.verdicts]
         return found
 

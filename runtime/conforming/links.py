@@ -31,6 +31,11 @@ class StrangerLink:
     closing: bool = False
     ended: bool = False
 
+    def put(self, data: bytes | None) -> None:
+        """Have bytes sent, or the end."""
+        self.out.append(data)
+        self.filled.set()
+
     async def write(self, cutting: Cutting) -> None:
         """Send what there is to be sent, as it comes, until the connection is gone or this is cancelled."""
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):

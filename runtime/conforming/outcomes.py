@@ -20,7 +20,7 @@ def sum_up(
 ) -> None:
     """Write the outcome into ``result``, from what the follower knows.
 
-    ``is_done`` if the case came to its end, ``is_slow`` if this machine was too busy to judge silence.
+    ``is_done`` if the case came to its end, ``is_slow`` if this machine was too busy to judge by the clock.
     """
     result.labels = set(follower.covered)
     result.deviation = _deviation(follower) or _unanswered(result, follower, setting)
@@ -30,8 +30,7 @@ def sum_up(
     elif result.rule is not None:
         result.outcome = "fault"
     elif result.deviation is not None:
-        slow = is_slow or result.outcome == "again"
-        result.outcome = "again" if slow and result.deviation.kind == "silence" else "fault"
+        result.outcome = "again" if is_slow and result.deviation.kind in ("silence", "time") else "fault"
     elif follower.lost_track and not follower.deaf:
         result.outcome, result.why = "open", follower.lost_track
     elif result.case.deed and not result.deed_done:

@@ -12,28 +12,29 @@ from typing import Any, Final
 import anyio
 from anyio.abc import SocketAttribute, SocketStream, TaskGroup
 
-from machines.conforming.case_results import CaseResult, Crossing
+from machines.conforming.case_results import CaseResult
 from machines.conforming.cases import Case
-from machines.conforming.deeds import garbage, odd_spelling, oddly, tokens_of, unexpected
-from machines.conforming.following import GARBAGE, Follower
+from machines.conforming.deeds import oddly, tokens_of
+from machines.conforming.following import RANG, Follower
 from machines.conforming.incoming_stream import MessageReader
 from machines.conforming.spec_lines import refusal_place, state_of
-from runtime.conforming.actors import Ensemble, OwnActor
-from runtime.conforming.case_setting import HOST, CaseSetting, any_message, free_port, ignore
+from runtime.conforming.actors import Ensemble
+from runtime.conforming.case_setting import HOST, CaseSetting, free_port, ignore
+from runtime.conforming.deed_doing import do_deed
 from runtime.conforming.links import StrangerLink
 from runtime.conforming.machine_load import MachineLoad
 from runtime.conforming.outcomes import gave_up, sum_up
 from runtime.conforming.stranger import Stranger, StrangerError
+from runtime.conforming.stranger_wire import StrangerWire
 from runtime.network.transport import READ_BYTES, send_at_once
 
 NAMES: Final = ("ann", "bob", "cyd", "dan", "eve", "fay", "gus", "hal")
 READY_SECONDS: Final = 10.0  # that a program may take to connect, or to listen
-OWN_MAX: Final = 4_000  # lines of a trace
 LAST_WORDS_SECONDS: Final = 1.0  # that a program which has closed its connections may take to end and say why
 RULES: Final = ("illegal", "limit")
 BUSY: Final = 1.5  # times as long as on an idle machine, from which on silence is no fault
 PAUSE_SECONDS: Final = 0.02  # that we listen on before we answer: what it says at once is heard before we say more
-SLOWDOWN_MAX: Final = 8.0  # as many times as long we wait at most on a busy machine
+PAUSES_MAX: Final = 60  # of those in a case: a client of mail speaks 200 times
 
 
 class Table:
@@ -45,23 +46,23 @@ class Table:
         self.result = CaseResult(case)
         self.programs = setting.programs(case)
         self.follower = Follower(setting.knowledge(case), knows_limits=True)
-        self.links: dict[int, StrangerLink] = {}
+        self.wire = StrangerWire(self.follower, self.result, self._wake)
         self.ours = Ensemble(
             setting.spec,
             self.programs,
             setting.casting,
             case.seed,
             send=self._send,
-            close=self._close,
+            close=self.wire.close,
             noted=setting.noted(case) if setting.noted is not None else ignore,
         )
         self._readers = {role: MessageReader(program, role) for role, program in self.programs.items()}
         self._stranger = Stranger(setting.command) if setting.command else None
         self._tasks: TaskGroup | None = None
         self._woken = anyio.Event()
-        self._quiet = False  # after our deed
         self._over = False
         self._rests = False  # it may, and does
+        self._pauses = 0
         self._has_started = has_started
         self._started = 0.0
         self._listeners: list[anyio.abc.Listener[SocketStream]] = []
@@ -75,12 +76,13 @@ class Table:
 
     async def play(self) -> CaseResult:
         """Play, and return what came of it."""
-        self._load = MachineLoad()
+        load = MachineLoad()
         self._started = anyio.current_time()
         try:
             async with anyio.create_task_group() as tasks:
                 self._tasks = tasks
-                with anyio.move_on_after(self.setting.case_seconds):
+                tasks.start_soon(load.watch)
+                with anyio.move_on_after(self._seconds):
                     await (self._play_client() if self._serves else self._play_server())
                     await self._judge()
                     await self._let_it_speak()
@@ -92,15 +94,20 @@ class Table:
             if self._stranger is not None:
                 await self._stranger.stop()
             with anyio.CancelScope(shield=True):
-                for one in (*self._listeners, *(link.stream for link in self.links.values())):
+                for one in (*self._listeners, *(link.stream for link in self.wire.links.values())):
                     await one.aclose()
         self.result.seconds = anyio.current_time() - self._started
-        is_slow = not self.setting.is_patient and self._load.slowdown() > BUSY
+        is_slow = load.lag > self.setting.grace / 4 or (not self.setting.is_patient and load.slowdown() > BUSY)
         sum_up(self.result, self.follower, self.setting, is_done=self._is_done(), is_slow=is_slow)
         return self.result
 
+    @property
+    def _seconds(self) -> float:
+        """How long a case may last."""
+        return self.setting.case_seconds * self.setting.load.stretch()
+
     def _ready_until(self, began: float) -> float:
-        return began + READY_SECONDS * min(self.setting.load.slowdown(), SLOWDOWN_MAX)
+        return began + READY_SECONDS * self.setting.load.stretch()
 
     async def _play_client(self) -> None:
         """The stranger connects: our listening sessions, our clients before it, it, and our clients after it."""
@@ -142,21 +149,21 @@ class Table:
 
     def _taker(self, seat: int, target: str) -> Callable[[SocketStream], Any]:
         async def take(stream: SocketStream) -> None:
-            if any(link.seat == seat for link in self.links.values()):
+            if any(link.seat == seat for link in self.wire.links.values()):
                 await stream.aclose()  # it has come already
                 return
             now = anyio.current_time()
             if target in self.ours.standing:
                 actor = self.ours.standing[target]
                 there = len(actor.session.seats)
-                link = self._linked(seat, stream, actor, there)
-                if len(self.links) == len(self.setting.spec.connects[self.setting.role]):
+                link = self.wire.linked(seat, stream, actor, there)
+                if len(self.wire.links) == len(self.setting.spec.connects[self.setting.role]):
                     self._begin(now)
                 self.ours.accept(actor, now)
             else:
                 actor = self.ours.open(target, target, self.case.seat, now)
-                link = self._linked(seat, stream, actor, len(actor.session.program.connects))
-                if len(self.links) == len(self.setting.spec.connects[self.setting.role]):
+                link = self.wire.linked(seat, stream, actor, len(actor.session.program.connects))
+                if len(self.wire.links) == len(self.setting.spec.connects[self.setting.role]):
                     self._begin(now)
                 self.ours.start(actor, now)
             self._settle()
@@ -171,7 +178,7 @@ class Table:
     async def _until_seated(self, count: int) -> None:
         """Wait until the stranger has connected and said what it says first, or does not."""
         began = anyio.current_time()
-        while len(self.links) < count:
+        while len(self.wire.links) < count:
             if self._stranger is not None and self._stranger.exit_code is not None:
                 raise StrangerError(f"the program ended ({self._stranger.how_it_ended}) before it connected")
             if anyio.current_time() > self._ready_until(began):
@@ -180,7 +187,7 @@ class Table:
         self._has_started()
         until = anyio.current_time() + self.setting.grace
         while anyio.current_time() < until and not self._is_done():
-            if not any(link.actor.is_signing_up(link.there) for link in self.links.values()):
+            if not any(link.actor.is_signing_up(link.there) for link in self.wire.links.values()):
                 return
             await self._sleep(0.01)
 
@@ -203,7 +210,7 @@ class Table:
                 self.ours.join(self.setting.client, name, at, anyio.current_time())
                 self._settle()
                 continue
-            stream = await self._connected(address, first=not self.links)
+            stream = await self._connected(address, first=not self.wire.links)
             if stream is None:
                 break
             self._has_started()
@@ -216,7 +223,7 @@ class Table:
         actor = self.ours.open(self.setting.client, name, at, now)
         for there, target in enumerate(actor.session.program.connects):
             if target == self.setting.role:
-                link = self._linked(seat, stream, actor, there)
+                link = self.wire.linked(seat, stream, actor, there)
             else:
                 self.ours.reach(actor, there, target, at, now)
         if self.follower.knowledge.program.per_connection:
@@ -245,136 +252,68 @@ class Table:
 
     # -- the stranger's links ------------------------------------------------------------------------------------------
 
-    def _linked(self, seat: int, stream: SocketStream, actor: OwnActor, there: int) -> StrangerLink:
-        send_at_once(stream.extra(SocketAttribute.raw_socket))
-        link = StrangerLink(len(self.links), seat, stream, actor, there)
-        self.links[link.number] = link
-        actor.foreign[there] = link.number
-        return link
-
     async def _carry(self, link: StrangerLink) -> None:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(link.write, self.case.cutting)
             try:
                 while True:
                     chunk = await link.stream.receive(READ_BYTES)
-                    self._heard(link, chunk)
+                    self.wire.heard(link, chunk)
                     await self._hear_more(link, chunk)
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 self._ended(link)
             tasks.cancel_scope.cancel()
 
-    def _heard(self, link: StrangerLink, chunk: bytes) -> None:
-        now = anyio.current_time()
-        said = self.follower.said(link.seat, chunk, now)
-        names = [" or ".join(name for name, _ in tokens) for tokens in said]
-        self.result.said |= {tokens[0][0] for tokens in said}
-        self.result.odd = self.result.odd or odd_spelling(self.follower.knowledge.program, chunk)
-        self._note(Crossing(now - self._started, "it", ", ".join(names), chunk))
-
     async def _hear_more(self, link: StrangerLink, chunk: bytes) -> None:
         """Hand on what came, with all that comes at once; nothing of ours goes out meanwhile."""
+        self._pauses += 1
         try:
-            with anyio.move_on_after(PAUSE_SECONDS * min(self.setting.load.slowdown(), SLOWDOWN_MAX)):
-                while True:
+            with anyio.move_on_after(PAUSE_SECONDS * self.setting.load.stretch()):
+                while self._pauses <= PAUSES_MAX:
                     more = await link.stream.receive(READ_BYTES)
-                    self._heard(link, more)
+                    self.wire.heard(link, more)
                     chunk += more
         finally:
             self.ours.receive(link.actor, link.there, chunk, anyio.current_time())
             self._settle()
 
     def _ended(self, link: StrangerLink) -> None:
-        now = anyio.current_time()
-        link.ended = True
-        self.follower.ended(link.seat, now)
-        self._note(Crossing(now - self._started, "it", "(ends the connection)", b""))
-        self.ours.lose(link.actor, link.there, now)
-        self._close(link.number)
+        self.wire.ended(link)
+        self.ours.lose(link.actor, link.there, anyio.current_time())
+        self.wire.close(link.number)
         self._settle()
 
     def _send(self, number: int, message: str, data: bytes) -> None:
-        link = self.links[number]
-        if self._quiet or link.closing:
+        link = self.wire.links[number]
+        if self.wire.quiet or link.closing:
             return
         if self._is_time_for_deed(link):
             self._do_deed(link, message, data)
             return
         if self.case.cutting == "odd":
             data = oddly(self.setting.spec, message, data)
-        self._tell(link, message, data, tokens_of(self._readers[link.actor.role], message, data))
-
-    def _tell(self, link: StrangerLink, message: str, data: bytes, tokens: tuple[Any, ...]) -> None:
-        now = anyio.current_time()
-        self.follower.told(link.seat, tokens or (GARBAGE,), now)
-        self.result.told = message
-        self._note(Crossing(now - self._started, "we", message, data))
-        link.out.append(data)
-        link.filled.set()
-
-    def _close(self, number: int) -> None:
-        link = self.links[number]
-        if self._quiet or link.closing:
-            return
-        link.closing = True
-        now = anyio.current_time()
-        self.follower.hung_up(link.seat, now)
-        if not link.ended:
-            self._note(Crossing(now - self._started, "we", "(end the connection)", b""))
-        link.out.append(None)
-        link.filled.set()
-
-    def _note(self, line: Crossing) -> None:
-        if len(self.result.trace) < OWN_MAX:
-            self.result.trace.append(line)
-        self._woken.set()
+        self.wire.tell(link, message, data, tokens_of(self._readers[link.actor.role], message, data))
 
     # -- deeds ---------------------------------------------------------------------------------------------------------
 
     def _is_time_for_deed(self, link: StrangerLink) -> bool:
-        if not self.case.deed or self._quiet or not self._present or not self.follower.judges:
+        if not self.case.deed or self.wire.quiet or not self._present or not self.follower.judges:
             return False
         if not self._serves and link.actor.name != NAMES[self.case.seat % len(NAMES)]:
             return False
         return self.follower.settled_states() == {self.case.state}
 
     def _do_deed(self, link: StrangerLink, message: str = "", data: bytes = b"") -> None:
-        """Do what is amiss in this case, and say nothing from then on."""
-        program = self.programs[link.actor.role]
-        deed = self.case.deed
-        now = anyio.current_time()
-        if deed == "unexpected":
-            found = unexpected(program, link.actor.role, self.setting.role, self.case.state)
-            if found is None:
-                self._give_up("every message of its peer is expected there")
-                return
-            self._tell(link, *found, tokens_of(self._readers[link.actor.role], *found))
-        elif deed == "garbage":
-            raw = garbage(program)
-            if raw is None:
-                self._give_up("any line may be a part of a message there")
-                return
-            tokens = self._readers[link.actor.role].tokens(raw.strip())
-            self._tell(link, "garbage", raw, tokens or (GARBAGE,))
-        elif deed == "half":
-            message, data = (message, data) if data else any_message(program, link.actor.role)
-            half = data[: len(data) // 2]
-            self._note(Crossing(now - self._started, "we", f"half of {message}", half))
-            link.out.append(half)
-            link.closing = True
-            self.follower.broke_off(link.seat, now)
-            link.out.append(None)
-            link.filled.set()
-        elif deed == "closed":
-            self._close(link.number)
+        reader = self._readers[link.actor.role]
+        why_not = do_deed(self.case, self.setting.role, self.wire, reader, link, message, data)
+        if why_not:
+            self._give_up(why_not)
         else:
-            self._note(Crossing(now - self._started, "we", "(say nothing more)", b""))
-        self.result.deed_done = True
-        self._quiet = True
+            self.result.deed_done = True
 
     def _settle(self) -> None:
         self.ours.settle(anyio.current_time())
-        for link in self.links.values():
+        for link in self.wire.links.values():
             waits = self.case.deed == "half" and not self._asks  # for a message that it may be half of
             if not link.closing and not link.ended and not waits and self._is_time_for_deed(link):
                 self._do_deed(link)
@@ -387,7 +326,7 @@ class Table:
         for actor, found in self.ours.violations[self._judged :]:
             self._judged += 1
             foreign = found.peer is not None and found.peer in actor.foreign
-            if foreign and not self._quiet and self._serves and self.result.rule is None and not self._over:
+            if foreign and not self.wire.quiet and self._serves and self.result.rule is None and not self._over:
                 if found.kind in RULES and self.follower.judges and not self.follower.late:
                     name = next((line.name for line in reversed(self.result.trace) if line.who == "it"), "")
                     message = name.rpartition(", ")[2]
@@ -403,7 +342,9 @@ class Table:
         deviated = follower.deviation is not None or bool(follower.late)
         if self._rests or self.result.rule is not None or deviated or self.result.why:
             return True
-        return self._present and bool(self.links) and all(link.ended for link in self.links.values())
+        if self.case.deed == "silent" and RANG + self.case.state in self.follower.covered:
+            return True  # its limit has passed, and it went on: the rest is consequence
+        return self._present and self.wire.has_ended
 
     async def _judge(self) -> None:
         """Wait until the case is over: all is said, or the stranger deviates, or it is silent for too long."""
@@ -413,22 +354,22 @@ class Table:
             if self.follower.lost_track:
                 return
             until = self.follower.patient_until(grace) + grace if self._present else now + 1.0
-            if self._quiet and until > self._started + self.setting.case_seconds:
+            if self.wire.quiet and until > self._started + self._seconds:
                 # It may rest for longer than we wait: after our deed it only must not deviate.
                 await anyio.sleep(grace)
                 self._rests = not self._is_done()
                 return
             due = self.ours.deadline()
             wait = min(until, due if due is not None else until, now + 5.0) - now
-            before = now
             await self._sleep(max(0.0, wait))
             now = anyio.current_time()
-            if now - before > max(0.0, wait) + grace / 4:
-                self.result.outcome = "again"
             self.ours.tick(now)
             self._settle()
             if self._present and now >= until:
                 self.follower.idle(now, grace)
+
+    def _wake(self) -> None:
+        self._woken.set()
 
     async def _sleep(self, seconds: float) -> None:
         """Sleep, or less if anything happens."""
@@ -440,7 +381,7 @@ class Table:
         """Wait a moment for what a program that has gone prints at its end, and keep the last of what it printed."""
         if self._stranger is None:
             return
-        if self.links and all(link.ended for link in self.links.values()) and gave_up(self.follower):
+        if self.wire.has_ended and gave_up(self.follower):
             with anyio.move_on_after(LAST_WORDS_SECONDS):
                 await self._stranger.silenced.wait()
         self.result.printed = self._stranger.last_lines()

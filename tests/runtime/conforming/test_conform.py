@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -25,6 +26,7 @@ from runtime.cli import main
 from runtime.commands.conform import Question, Whom
 from runtime.conforming.campaigning import ABSENT_MAX, CaseCampaign
 from runtime.conforming.case_setting import CaseSetting
+from runtime.conforming.machine_load import MachineLoad
 from tests.runtime.conforming.strangers.tsuro_client import RIGHT
 
 HERE = Path(__file__).parent / "strangers"
@@ -265,6 +267,7 @@ def test_a_fail_that_there_is_no_time_to_confirm_is_open(monkeypatch: pytest.Mon
 
     assert [(one.requirement.id, one.standing) for one in found.verdicts] == [(wanted[0].id, "open")]
     assert "could not be run again: the 120 s of --budget were over" in found.verdicts[0].why
+    assert [one.outcome for one in found.results] == ["unstable"]
 
 
 class BusyTable:
@@ -296,6 +299,36 @@ def test_who_never_answers_is_silent_on_a_busy_machine_too(
     told = conformed(capsys, "--run", stranger("never-answers"), "--set", "think=1s", "--grace", "0.3", "--only", case)
 
     assert verdicts(told, "fail") == ["client/main.initial/within"]
+
+
+async def stand_still(load: MachineLoad) -> None:
+    load.lag = 9.0
+
+
+def test_silence_while_our_side_stood_still_is_not_held_against_a_program(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(MachineLoad, "watch", stand_still)
+    case = "client/main.initial/within@of3,seat0,seed7"
+    told = conformed(capsys, "--run", stranger("never-answers"), "--set", "think=1s", "--grace", "0.3", "--only", case)
+
+    assert verdicts(told, "fail") == []
+    assert [(one["outcome"], one["why"]) for one in told["cases"]] == [("open", "this machine was too busy to tell")]
+
+
+def test_how_long_we_stood_still_is_the_longest_of_all_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = iter([10.0, 10.1, 10.1, 11.7, 11.7, 11.9])
+    load = MachineLoad()
+    monkeypatch.setattr("runtime.conforming.machine_load.anyio.current_time", lambda: next(moments))
+
+    async def no_time(_: float) -> None:
+        return None
+
+    monkeypatch.setattr("runtime.conforming.machine_load.anyio.sleep", no_time)
+    with pytest.raises(RuntimeError):  # the moments are all gone
+        asyncio.run(load.watch())
+
+    assert load.lag == pytest.approx(1.5)
 
 
 @pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 128, 129, 4_000])

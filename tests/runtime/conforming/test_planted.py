@@ -74,13 +74,15 @@ def test_a_mistake_planted_in_a_server_is_found_with_its_line(style: str, capsys
         assert found["way"]
 
 
-@pytest.mark.release  # on a busy machine one of ten runs was not right: the reason has not been found yet
-@pytest.mark.parametrize("style", smtp_server.RIGHT)
+@pytest.mark.parametrize(
+    "style", [pytest.param(one, marks=() if one == "plain" else pytest.mark.release) for one in smtp_server.RIGHT]
+)
 def test_a_right_server_is_not_accused_in_any_style(style: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """However busy this machine is: a case waits for as many times as long as everything takes longer."""
     program = f"{sys.executable} {HERE / 'smtp_server.py'} {{port}} {style}"
     only = [word for case in CASES for word in ("--only", f"server/*@{case}")]
-    main(["conform", "smtp", "server", "--run", program, "--json", *only])
+    main(["conform", "smtp", "server", "--run", program, "--json", "--budget", "400", *only])
     told = json.loads(capsys.readouterr().out)
 
     assert [one["id"] for one in told["requirements"] if one["verdict"] == "fail"] == []
-    assert [one["outcome"] for one in told["cases"]] == ["right"] * 3
+    assert [(one["outcome"], one["why"]) for one in told["cases"]] == [("right", "")] * 3
