@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Final
 
 from machines.loader import load, rules_modules, shipped
-from runtime.simulation.hostile_game import HostileCampaign, HostileGame
+from runtime.simulation.hostile_game import HostileCampaign, HostileGame, load_with_strangers
 
 SLOW_SECONDS: Final = 30.0  # of CPU for one game: it hangs
 SILENT_SECONDS: Final = 900.0  # without any batch coming to its end: it hangs
@@ -66,8 +66,8 @@ _campaigns: dict[str, HostileCampaign] = {}
 def campaign(name: str) -> HostileCampaign:
     """Return the campaign of a shipped spec, made once in each process."""
     if name not in _campaigns:
-        spec = load(name)
-        _campaigns[name] = HostileCampaign(spec, rules_modules(spec))
+        spec = load_with_strangers(name)
+        _campaigns[name] = HostileCampaign(spec, rules_modules(spec), frozenset(load(name).foreign))
     return _campaigns[name]
 
 

@@ -70,7 +70,7 @@ def done(deed: InjectedFault, speaker: Program, hearer: Program, effect: Send) -
         case "garbage" | "babble":
             return [Send(peer, speaker.make_framer().wrap(GARBAGE), "garbage")]
         case "another":
-            data = _written(speaker, deed.detail, _example(speaker, deed.detail))
+            data = _written(speaker, deed.detail, example(speaker, deed.detail))
             return [Send(peer, data, deed.detail)] if data is not None else None
         case _:
             return _lie(deed, speaker, hearer, effect)
@@ -104,7 +104,8 @@ def _read(speaker: Program, hearer: Program, effect: Send) -> dict[str, Any] | N
     return dict(zip(shape.fields, read, strict=True)) if read is not None else None
 
 
-def _example(program: Program, name: str) -> dict[str, Any]:
+def example(program: Program, name: str) -> dict[str, Any]:
+    """Return the fields of a message with the example of each type."""
     shape = program.shapes[name]
     read = shape.read(shape.example())
     assert read is not None, f"the example of {name} does not fit {name}"

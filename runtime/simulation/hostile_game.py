@@ -7,16 +7,20 @@ anybody else: that is what the `Oracle` says.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from random import Random
 from types import ModuleType
 from typing import Final
 
-from machines.effects import Drop, Send
+from machines.effects import Ask, Drop, Send
+from machines.loader import load, load_text, resolved
 from machines.model import Spec
+from machines.parser.unparse import written
 from machines.values import Range
 from runtime.players.seeds import derived_seed
 from runtime.simulation.campaign import Campaign
+from runtime.simulation.fault_injection import example
 from runtime.simulation.judged_game import AFTER_MAX, JudgedActor, JudgedGame
 from runtime.simulation.network import EndlessError
 from runtime.simulation.oracle import Failure, Oracle
@@ -24,6 +28,7 @@ from runtime.simulation.scenarios import CLIENTS, NAMES, GameScenario, callers, 
 
 CHANCE: Final = 0.25  # that something else is sent instead of a message
 CLIENTS_MAX: Final = 5
+PLAIN: Final = 0.5  # how often a stranger says something plain
 TO_THE_END: Final = 0.05  # how often those who are left play on however long it takes
 LINE_BYTES: Final = 1 << 14
 PIECES: Final = (
@@ -43,6 +48,7 @@ class HostileGame(JudgedGame):
     """
 
     hostile: frozenset[int] = frozenset()
+    strangers: frozenset[str] = frozenset()  # roles whose clients keep to no order: nobody owes them anything
     misdeeds = 0
     calm_max: int | None = AFTER_MAX
     chance: Random
@@ -58,6 +64,22 @@ class HostileGame(JudgedGame):
             actor.seat in self.hostile and not actor.mute and actor.ended is None and actor.links
             for actor in self.actors
         )
+
+    def make_actor(self, role: str, name: str, seat: int | None, owner: JudgedActor | None) -> JudgedActor:
+        """See `JudgedGame.make_actor`."""
+        actor = super().make_actor(role, name, seat, owner)
+        if role in self.strangers:
+            actor.blame = "it is a stranger"
+        return actor
+
+    def decide(self, actor: JudgedActor, ask: Ask) -> None:
+        """See `JudgedGame.decide`; a stranger often says something plain, and at first what mostly comes first."""
+        if actor.role not in self.strangers or actor.mute or self.chance.random() > PLAIN:
+            super().decide(actor, ask)
+            return
+        name = self.chance.choice(ask.messages) if actor.spoken else ask.messages[0]
+        answer = name, example(self.programs[actor.role], name)
+        self.take_in(actor, actor.session.answer(ask.number, answer, self.now))
 
     def send(self, actor: JudgedActor, effect: Send) -> None:
         """See `JudgedGame.send`; a hostile client may do something else."""
@@ -145,10 +167,36 @@ MISDEEDS: Final[tuple[Misdeed, ...]] = (
 )
 
 
-class HostileCampaign:
-    """Plays games of one spec, with clients of its own players of whom at least one is hostile."""
+def load_with_strangers(name: str) -> Spec:
+    """Return the spec of that name, with a machine for each role that others play: it says anything at any time.
 
-    def __init__(self, spec: Spec, rules: Mapping[str, ModuleType]) -> None:
+    Raises:
+        SpecNotFound, SpecError: see `machines.loader.load`.
+    """
+    spec = load(name)
+    if not spec.foreign:
+        return spec
+    text = re.sub(r"(?m)^foreign:.*\n", "", written(resolved(name)))
+    roles = "".join(_talks(spec, role) for role in spec.foreign)
+    return load_text(re.sub(r"(?m)^roles:.*\n", lambda found: found[0] + roles, text), spec.file)
+
+
+def _talks(spec: Spec, role: str) -> str:
+    own = [message.name for message in spec.messages.values() if role in message.senders]
+    heard = ", ".join(f"{message.name}: {{then: stay}}" for message in spec.heard_by(role))
+    said = ", ".join(f"{name}: {{send: {name}, then: talk}}" for name in own)
+    always = f"always: {{within: never, receive: {{{heard}}}, fault: {{return: null}}, failed: {{then: talk}}}}"
+    return f"  {role}:\n    main:\n      {always}\n      talk: {{ask: talk, receive: {{{said}}}}}\n"
+
+
+class HostileCampaign:
+    """Plays games of one spec, with clients of its own players of whom at least one is hostile.
+
+    Clients of the roles ``strangers`` keep to no order, and all are hostile; see `load_with_strangers`.
+    """
+
+    def __init__(self, spec: Spec, rules: Mapping[str, ModuleType], strangers: frozenset[str] = frozenset()) -> None:
+        self._strangers = strangers
         self._campaign = Campaign(spec, rules)
         self._spec = spec
         self._counted = seats(spec) is not None
@@ -167,7 +215,9 @@ class HostileCampaign:
         programs = self._campaign.programs[False]
         game = HostileGame(self._spec, programs, oracle, seed=derived_seed(seed, "game"))
         game.chance = chance
-        game.hostile = frozenset(chance.sample(range(clients), chance.randint(1, clients)))
+        least = clients if self._strangers else 1
+        game.hostile = frozenset(chance.sample(range(clients), chance.randint(least, clients)))
+        game.strangers = self._strangers
         game.calm_max = None if chance.random() < TO_THE_END else AFTER_MAX
         self._campaign.invite(game, scene, seed)
         assert callers(self._spec), "somebody connects"

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks.hostile import campaign, sessions_of
-from machines.loader import load_text
+from machines.loader import load, load_text, shipped
 from runtime.simulation.hostile_game import MISDEEDS, HostileCampaign, HostileGame
 from tests.parts import played
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+STRANGERS = [name for name in shipped() if load(name).foreign]  # roles that others play
 GAMES = 12  # of each spec; `python -m benchmarks.hostile` plays as many as one likes
 
 # A server of two that has no answer to what is no move: whoever sends rubbish ends the game of both.
@@ -49,7 +50,7 @@ roles:
 """
 
 
-@pytest.mark.parametrize("name", played())
+@pytest.mark.parametrize("name", [*played(), *STRANGERS])
 def test_nobody_honest_pays_for_what_others_do(name: str) -> None:
     misdeeds = sessions = 0
     for seed in range(GAMES):
@@ -74,6 +75,13 @@ def test_a_server_that_one_client_can_end_for_all_is_found(answers: str, fails: 
     found = [trouble for seed in range(30) for trouble in frail.play(seed)[1]]
 
     assert bool([trouble for trouble in found if trouble.code == "A600"]) is fails
+
+
+def test_strangers_say_all_that_their_role_may_say() -> None:
+    games = [campaign("memcached").play(seed)[0] for seed in range(40)]
+    spoken = {one.message for game in games for actor in game.actors for one in actor.spoken}
+
+    assert spoken >= {"STORE", "COUNT", "TOUCH", "DELETE", "FLUSH", "GET", "VERSION", "QUIT", "OTHER"}
 
 
 def test_games_follow_from_the_seed() -> None:
