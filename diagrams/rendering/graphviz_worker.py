@@ -59,7 +59,7 @@ def lay_out(graph: Any) -> None:
 
 
 def _set_apart(graph: Any) -> None:
-    edges = list(graph.edges())
+    edges = [edge for edge in graph.edges() if edge.attr["style"] != "invis"]
     ends: dict[str, list[Endpoint]] = {}
     curves: list[Curve] = []
     for index, edge in enumerate(edges):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from diagrams.phrases import bound, outcome_parts, quantity, same, sends_in_full, sent_in_full, told
 from diagrams.states.model import KEEPS, Arrow, Kind, Label, Line, LineRole, Node, StateDiagram, untangled
+from diagrams.states.parting import parted
 from machines.expressions.unparse import show
 from machines.model import (
     Always,
@@ -41,7 +42,7 @@ def flow(spec: Spec, role: str, machine: str) -> StateDiagram:
     Raises:
         KeyError: the spec has no such role, or the role no such machine.
     """
-    return _StateDiagramBuilder(spec, spec.roles[role].machines[machine]).trace()
+    return parted(untangled(_StateDiagramBuilder(spec, spec.roles[role].machines[machine]).trace()))
 
 
 # -- tracing ---------------------------------------------------------------------------------------------------------
@@ -73,7 +74,8 @@ class _StateDiagramBuilder:
         arrows = tuple(Arrow(*ends, tuple(labels)) for ends, labels in self.arrows.items())
         runners = (*callers(self.spec, self.machine), *starters(self.spec, self.machine))
         called_by = tuple(dict.fromkeys(runner.name for runner, _ in runners))
-        return untangled(StateDiagram(self.machine, (*nodes, *self.junctions, *self.ends.values()), arrows, called_by))
+        nodes += [*self.junctions, *self.ends.values()]
+        return StateDiagram(self.machine, tuple(nodes), arrows, called_by)
 
     # Branches become arrows or lines inside a box.
 

@@ -40,11 +40,10 @@ from diagrams.rendering.style import (
 from diagrams.states.builder import flow
 from diagrams.states.coverage import Paint
 from diagrams.states.model import KEEPS, Arrow, Kind, Label, Line, LineRole, Node, StateDiagram, backward
+from diagrams.states.parting import ARROW_CHARACTERS, BOX_CHARACTERS
 from machines.model import Spec
 from machines.problems import Place
 
-BOX_CHARACTERS = 44  # A box this wide leaves room for four beside each other in 2,000 pixels.
-ARROW_CHARACTERS = 36
 HEADING_CHARACTERS = 100
 NAME_LINES_MAX = 3
 TEXT_LINES_MAX = 5  # What is cut stands in full in the tooltip.
@@ -65,6 +64,7 @@ GRAPH = {
     "ranksep": "0.3",
     "pad": "0.2",
 }
+RANKS_OF_PARTS = "0.8"  # lower, Graphviz lets arrows to many texts side by side cross
 NODE = {"fontname": FONTS, "fontsize": str(SIZE), "fontcolor": INK, "color": INK, "shape": "plain"}
 EDGE = {"fontname": FONTS, "fontsize": str(SIZE), "fontcolor": INK, "color": INK, "arrowsize": "0.8"}
 
@@ -97,7 +97,8 @@ def dot(drawn: StateDiagram, protocol: str, links: Mapping[str, str], paint: Pai
     """
     drawn = paint.flow if paint is not None else drawn
     machine = drawn.machine
-    graph = graphviz.Digraph(graph_attr=GRAPH, node_attr=NODE, edge_attr=EDGE)
+    far = {"ranksep": RANKS_OF_PARTS} if drawn.under else {}
+    graph = graphviz.Digraph(graph_attr=GRAPH | far, node_attr=NODE, edge_attr=EDGE)
     graph.attr(label=_html(_heading(drawn, protocol, links, paint)), tooltip=attribute(where(machine.place)))
     # Ids in SVG begin with the picture's name, so that several can stand in one page.
     page = links.get(machine.name, stem(machine.name))
@@ -130,6 +131,8 @@ def _draw(
             row.attr(rank="same")
             row.node(identities[".start"])
             row.node(identities[".always"])
+    for upper, lower in drawn.under:
+        graph.edge(identities[upper], identities[lower], style="invis", weight="0")
     back = backward(drawn)
     for index, arrow in enumerate(drawn.arrows):
         ends = identities[arrow.source], identities[arrow.target]

@@ -109,12 +109,16 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class StateDiagram:
-    """A machine's nodes and arrows, in the order of the file, and the machines of its role that run it."""
+    """A machine's nodes and arrows, in the order of the file, and the machines of its role that run it.
+
+    ``under`` has pairs of nodes: of the parts of a wide chart, the second stands under the first.
+    """
 
     machine: Machine
     nodes: tuple[Node, ...]
     arrows: tuple[Arrow, ...]
     callers: tuple[str, ...]
+    under: tuple[tuple[str, str], ...] = ()
 
 
 def backward(drawn: StateDiagram) -> frozenset[int]:

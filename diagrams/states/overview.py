@@ -102,6 +102,9 @@ class _Overview:
                     row.attr(rank="same")
                     row.node(self.names[machine.name, ".start"])
                     row.node(self.names[machine.name, ".always"])
+            for upper, lower in drawn.under:
+                names = self.names[machine.name, upper], self.names[machine.name, lower]
+                frame.edge(*names, style="invis", weight="0")
             merged: dict[tuple[str, str], list[Arrow]] = {}
             returns = {(drawn.arrows[place].source, drawn.arrows[place].target) for place in backward(drawn)}
             for arrow in drawn.arrows:

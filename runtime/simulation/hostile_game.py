@@ -77,6 +77,9 @@ class HostileGame(JudgedGame):
         if actor.role not in self.strangers or actor.mute or self.chance.random() > PLAIN:
             super().decide(actor, ask)
             return
+        if all(other.ended is not None for other, _ in actor.links.values()):
+            return  # nobody is there to be spoken to
+        self._decided += 1
         name = self.chance.choice(ask.messages) if actor.spoken else ask.messages[0]
         answer = name, example(self.programs[actor.role], name)
         self.take_in(actor, actor.session.answer(ask.number, answer, self.now))

@@ -11,6 +11,7 @@ from html import unescape
 import pytest
 
 from diagrams.phrases import duration
+from diagrams.rendering.render import render
 from diagrams.rendering.style import LOOKS
 from diagrams.states.builder import flow
 from diagrams.states.dot import stems, write_machine, write_spec
@@ -18,6 +19,7 @@ from diagrams.states.model import Kind, Node, StateDiagram
 from machines.loader import load_text
 from machines.model import Branch, Choice, Spec
 from tests.diagrams.examples import GAMES, games
+from tests.diagrams.test_pictures import size
 
 
 @pytest.fixture(scope="module")
@@ -224,6 +226,37 @@ def _assert_whole(drawn: StateDiagram) -> None:
     assert len(set(names)) == len(names)
     assert {end for arrow in drawn.arrows for end in (arrow.source, arrow.target)} <= set(names)
     assert len({(arrow.source, arrow.target, arrow.kind) for arrow in drawn.arrows}) == len(drawn.arrows)
+
+
+def shop(counters: int) -> Spec:
+    """A machine whose first state has a counter for each message, and each counter has four ways on."""
+    asked = ", ".join(f"ASK{n}: counter{n}" for n in range(counters))
+    ways = ", ".join(f"{{if: n == {n}, let: {{a_name_that_is_long: n + {n}}}, then: door}}" for n in range(3))
+    counter = f"[{ways}, {{let: {{n: n + 1}}, then: door}}]"
+    return load_text(
+        "protocol: shop\nwire: {framing: lines}\nconnects: {client: server}\n"
+        f"messages: {{client: {{{', '.join(f'ASK{n}: ask{n}' for n in range(counters))}}}, server: {{OVER: over}}}}\n"
+        "roles:\n  server:\n    main(client):\n      begin: {let: {n: 0, a_name_that_is_long: 0}, then: door}\n"
+        f"      door: {{within: 1 s, receive: {{{asked}}}, timeout: {{return: 1}}}}\n"
+        + "".join(f"      counter{n}: {counter}\n" for n in range(counters))
+        + "  client:\n    main:\n      go: {send: ASK0, return: 1}\n",
+        "shop.yaml",
+    )
+
+
+@pytest.mark.parametrize("counters", [1, 2, 6, 12])
+def test_a_chart_that_would_be_too_wide_is_drawn_in_parts_one_below_the_other(counters: int) -> None:
+    drawn = flow(shop(counters), "server", "main")
+
+    assert bool(drawn.under) is (counters > 2)
+    _assert_whole(drawn)
+    roots = {lower for _, lower in drawn.under}
+    arrows = {arrow.target for arrow in drawn.arrows}
+    assert not roots & arrows, "only marks lead to a part"
+    shown = {node.lines[0].text for node in drawn.nodes if node.kind == "jump"}
+    assert roots <= shown <= set(drawn.machine.states)
+    assert {arrow.source for arrow in drawn.arrows} >= set(drawn.machine.states), "each state has what leads on"
+    assert size(render(write_machine(shop(counters), "server", "main"), "png"))[0] < 2000
 
 
 def test_arrows_join_nodes_that_exist_and_parallel_ones_are_merged(spec: Spec) -> None:
