@@ -69,6 +69,7 @@ class DataFlow:
         self.writes: list[Write] = []
         self.sendings = 0
         self.partial: list[tuple[Partial, Location]] = []
+        self.results: list[tuple[Expression, Type, Location]] = []
         self.fields: dict[str, Type] = {}  # of peers, as sign-ups return them
         self._incoming = field_sets(flow.spec)
         self._called: dict[str, Values] = {}  # the parameters of each machine that is called
@@ -118,9 +119,11 @@ class DataFlow:
             self.note(self._called[name], parameter, holds)
         return UNKNOWN if self.coarse else self._results.get(name, NOTHING)
 
-    def returned(self, machine: str, holds: Type) -> None:
-        """Note what a machine returns."""
+    def returned(self, machine: str, holds: Type, value: Expression, spot: Location) -> None:
+        """Note what a machine returns, in the last round also where."""
         self.note(self._results, machine, holds)
+        if self._telling:
+            self.results.append((value, holds, spot))
 
     def seated(self, returned: Type) -> None:
         """Note the fields of peers whose sign-up returned this."""
@@ -333,7 +336,7 @@ class _Walk:
                         yield "", True, after
                     case Return(value, _, outcome):
                         self._value(outcome, after)
-                        self.data.returned(self.machine.name, self._value(value, after))
+                        self.data.returned(self.machine.name, self._value(value, after), value, self._spot())
                     case Choice():
                         yield from self._choice(branch.next, after)
             if is_sure(branch):

@@ -1,11 +1,11 @@
-"""Checks of what is done with what peers send: A342 and A343, each with the value that does it.
+"""Checks of what is done with what peers send: A342 and A343, each with the value that does it; A340 of sign-ups.
 
 What names may hold is followed by `machines.analysis.data_flow`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from machines.analysis.call_graph import CallGraph, is_per_connection, surely_taken
@@ -21,7 +21,7 @@ from machines.messages.compiler import compile_type
 from machines.messages.outliers import outlier, outlier_of_field
 from machines.messages.shapes import NO_MATCH, shown
 from machines.messages.templates import TextField
-from machines.model import Attribute, Body, CompositeFrame, Type
+from machines.model import Attribute, Body, CompositeFrame, Expression, Type
 from machines.problems import Location, Problems
 
 KINDS = tuple(f"A34{digit}" for digit in "01")  # what is wrong whatever the value
@@ -37,6 +37,7 @@ def check_values(flow: CallGraph, problems: Problems) -> list[Write]:
         return []
     data = DataFlow(flow)
     values = _Values(flow, problems, data.fields)
+    values.signed_up(data.results)
     for found, spot in data.partial:
         values.lacks(found, spot)
     for write in data.writes:
@@ -99,6 +100,19 @@ class _Values:
 
     def _example(self, holds: Type) -> str:
         return shown(compile_type(holds, self.types).example()) if is_known(holds, self.types) else "that"
+
+    def signed_up(self, results: Iterable[tuple[Expression, Type, Location]]) -> None:
+        """A340: a sign-up returns what are no fields of a peer, which gets no seat then."""
+        states = [state for machine in self.flow.machines.values() for state in machine.states.values()]
+        sign_ups = {state.accept.machine.path for state in states if state.accept is not None}
+        for value, holds, spot in results:
+            every = {kind(member) for member in members(holds, self.types)}
+            kinds = every - {"", "mapping", "null"}
+            if spot.machine in sign_ups and kinds:
+                what = f"{show(value)} {'is' if kinds == every else 'may be'} {said(frozenset(kinds))}"
+                text = f"a sign-up returns the fields of its peer, and {what}: the peer would get no seat"
+                hint = "give the fields names, like return: {name: name}, or return null"
+                self.problems.add(value.place, "A340", text, hint, spot)
 
     def written(self, write: Write) -> None:
         """Tell of a field that is written with what it may not take."""

@@ -109,8 +109,8 @@ KINDS = [
     Case(
         "a send to a text",
         "A340",
-        bad=(WORD, (OVER, OVER + "        drop: word\n")),
-        good=(WORD, (OVER, OVER + "        drop: players\n"), ("'bye'", "word")),
+        bad=(WORD, ("NEWS('bye')]}\n", "NEWS('bye')]}\n        drop: word\n")),
+        good=(WORD, ("NEWS('bye')]}\n", "NEWS(word)]}\n        drop: players\n")),
         at="drop: word",
     ),
     Case(

@@ -117,6 +117,27 @@ MISTAKES = [
         "did you mean 'peer'",
     ),
     (
+        "a sign-up that returns the name alone",
+        "HELLO: {return: {name: name}}",
+        "HELLO: {return: name}",
+        "A340",
+        "name is a text: the peer would get no seat (give the fields names, like return: {name: name}, or return null)",
+    ),
+    (
+        "a sign-up that returns the name or nothing",
+        "HELLO: {return: {name: name}}",
+        "HELLO: {return: if name == 'ann' then null else name}",
+        "A340",
+        "may be a text: the peer would get no seat",
+    ),
+    (
+        "a sign-up that returns what it has bound before",
+        "HELLO: {return: {name: name}}",
+        "HELLO: {let: {who: [name]}, then: more}\n      more: {return: who}\n",
+        "A340",
+        "who is a list: the peer would get no seat",
+    ),
+    (
         "a sign-up that names nobody",
         "        accept: sign_up(peer)\n        as: guests\n",
         "        accept: sign_up(peer)\n",
