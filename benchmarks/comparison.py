@@ -42,6 +42,7 @@ WORDS = {
     "callbacks": "hand-written, no tasks, our transport",
     "callbacks-journaled": "the same, with a journal of its messages",
     "streams": "as most would write it: streams, wait_for, json",
+    "threads": "as most would write it: threads, json",
 }
 NAMES = {  # in the chart
     **WORDS,
@@ -51,6 +52,7 @@ NAMES = {  # in the chart
     "callbacks": "by hand, no tasks",
     "callbacks-journaled": "by hand, no tasks, journal",
     "streams": "as most would write it: asyncio streams, json",
+    "threads": "as most would write it: threads, json",
 }
 RIVALS = ("journaled", "tasks")  # the plain and good ones that the ratios are to
 BATCH_SECONDS_MAX = 60.0

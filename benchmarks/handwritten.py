@@ -7,8 +7,8 @@
     `serve_callbacks`  no tasks: each game is an object that the arriving bytes call, with a clock that is set again
                        only when it rings too early; the two tricks that our runtime uses
     `serve_callbacks_journaled`  the same, and every message is written to a file
-    `serve_streams`    as most people would write it: asyncio's streams, ``readline`` in ``wait_for``, ``json``, checks
-                       by hand
+    `serve_streams`    as most people would write it (`benchmarks.plain_servers`)
+    `serve_threads`    the same with threads
 
 They check what a careful program checks: the form of each message (msgspec, typed), the rules, the time. They know of
 no framing but a newline after each value. Whatever they send is right by construction, and is not checked again.
@@ -18,11 +18,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import json
-import re
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,6 +31,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from benchmarks import trivial
 from benchmarks.batches import Batches
+from benchmarks.plain_servers import serve_streams, serve_threads
 from machines.model import Wire
 from runtime.journal import FLUSH_LINES, FLUSH_SECONDS
 from runtime.network.transport import Connection, listen
@@ -408,76 +407,10 @@ async def serve_callbacks(
         await anyio.sleep_forever()
 
 
-# -- as most people would write it ----------------------------------------------------------------------------------
-
-Line = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-
-
-def written(value: object) -> bytes:
-    """Return a message; the bots look for its turn without reading JSON, so there are no blanks."""
-    return json.dumps(value, separators=(",", ":")).encode()
-
-
-def judged_by_hand(table: trivial.Table, line: bytes) -> trivial.Table:
-    """Return the table after a move, or one that ends the game if it was none."""
-    try:
-        word, game, turn, spot = json.loads(line)
-        tile, x, y = spot["tile"], spot["x"], spot["y"]
-    except (ValueError, TypeError, KeyError):
-        return trivial.stop(table)
-    if word != "place" or not all(type(number) is int for number in (turn, tile, x, y)):
-        return trivial.stop(table)
-    return trivial.place(table, tile, x, y) if trivial.may_place(table, game, turn, tile, x, y) else trivial.stop(table)
-
-
-async def play_by_streams(pair: Sequence[Line], batches: Batches, turns: int) -> None:
-    """Play a game."""
-    table = trivial.start(turns)
-    while not trivial.over(table):
-        for reader, writer in pair:
-            state = {"type": "state", "game": table.game, "turn": table.turn, "board": trivial.board(table)}
-            writer.write(written({**state, "news": table.news}) + b"\n")
-            try:
-                await writer.drain()
-                line = await asyncio.wait_for(reader.readline(), REPLY_SECONDS)
-            except (TimeoutError, OSError, ValueError):
-                line = b""
-            table = judged_by_hand(table, line)
-    for _, writer in pair:
-        writer.write(written(["over", table.turn]) + b"\n")
-    batches.end(table.turn)
-    for _, writer in pair:
-        writer.close()
-
-
-async def serve_streams(batches: Batches, turns: int, on_port: Callable[[int], None]) -> None:
-    """Serve games on asyncio's streams until cancelled; on asyncio and uvloop only."""
-    waiting: list[Line] = []
-
-    async def sign_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            word, name = json.loads(await asyncio.wait_for(reader.readline(), JOIN_SECONDS))
-        except (TimeoutError, OSError, ValueError, TypeError):
-            word, name = "", ""
-        if word != "join" or not isinstance(name, str) or not re.fullmatch("[a-z0-9]{1,20}", name):
-            writer.close()
-            return
-        waiting.append((reader, writer))
-        if len(waiting) == 2:
-            pair = tuple(waiting)
-            waiting.clear()
-            batches.begin()
-            await play_by_streams(pair, batches, turns)
-
-    server = await asyncio.start_server(sign_up, "127.0.0.1", 0, backlog=256, limit=LINE_BYTES_MAX)
-    on_port(server.sockets[0].getsockname()[1])
-    async with server:
-        await server.serve_forever()
-
-
 SERVERS: dict[str, Any] = {
     "callbacks-journaled": serve_callbacks_journaled,
     "streams": serve_streams,
+    "threads": serve_threads,
     "tasks": serve_tasks,
     "journaled": serve_journaled,
     "stock": serve_stock,

@@ -13,6 +13,8 @@ from benchmarks.conformance import accused, busy, right_programs
 from benchmarks.engine import TURNS, pairs_program, simple_events
 from benchmarks.growth import CURVES, Curve, chain, measured
 from benchmarks.handwritten import SERVERS
+from benchmarks.platforms import measured as measured_platforms
+from benchmarks.platforms import platforms
 from benchmarks.simulation import row
 from machines.analysis.traversal import machine_expressions
 from machines.verification.abstract import questions
@@ -37,6 +39,23 @@ def test_a_server_plays_a_batch_to_its_end(kind: str, monkeypatch: pytest.Monkey
         server.close()
 
     assert [batch.moves for batch in batches] == [PAIRS * MOVES] * 2
+
+
+def test_what_is_not_there_of_other_platforms_is_skipped_with_the_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    with platforms(tmp_path, tmp_path / "python") as found:
+        assert set(found) == {"Accord, players in C", "Accord, its own clients", "Accord, accord play"}
+        name = "Accord, players in C"
+        (told,) = measured_platforms({name: found[name]}, 64, 1, 0.1)
+
+    assert told.pairs == 64
+    assert told.server_us is not None
+    assert 0 < told.server_us < told.all_us
+    said = capsys.readouterr().err
+    assert "boardgame.io is skipped: " in said
+    assert "Pelita is skipped: " in said
 
 
 def test_the_engine_plays_what_is_timed() -> None:
