@@ -7,6 +7,8 @@ with ``parallel: 1``; a limit that may be used up is used up or not as the oracl
 
 from __future__ import annotations
 
+from math import inf
+
 from machines.semantics import reception
 from machines.semantics.hearing import hearers, only_seats
 from machines.verification.abstract.domain import AbstractError, PeerRef, Value
@@ -126,7 +128,7 @@ class AbstractInterpreter(RoleDomain):
             )
             always = call.table.always if timer.kind.startswith("always:") else None
             name = timer.kind.removeprefix("always:")
-            if name.startswith("after"):
+            if name.startswith("after") or self._beats(call, timer.kind) < inf:
                 call.fired = (*call.fired, timer.kind)
             self._fire(call, always or call.node.layer, "." + name, None)
         return self._drain()

@@ -13,7 +13,7 @@ from math import inf
 from typing import Any
 
 from machines.analysis.traversal import all_branches, all_steps
-from machines.model import Branch, Choice, Constant, Expression, Handlers, Machine, Name, Send, Spec, State
+from machines.model import Branch, Choice, Constant, Expression, Goto, Handlers, Machine, Name, Send, Spec, State
 
 COUNTED_MAX = 12  # uses of one limit that are counted; of a larger one, or a rate, nobody knows when it is used up
 CLOCKS = (".timeout", ".after", ".every")
@@ -98,9 +98,40 @@ def is_free(state: State, machine: Machine, spec: Spec) -> bool:
     return len(answers) > 1 or within is None or _constant(within, spec) == inf
 
 
+def beats_within(limit: Any, wait: Any) -> float:
+    """Return how often a clock rings every ``wait`` seconds before a limit ends that, if both are known; else inf.
+
+    More than COUNTED_MAX are not counted either: each would make a state more.
+    """
+    known = all(type(one) in (int, float) for one in (limit, wait))
+    return int(limit // wait) if known and wait > 0 and limit <= COUNTED_MAX * wait else inf
+
+
 def _choices(machine: Machine) -> Iterator[tuple[str, Choice]]:
     listed: list[Handlers] = [state.answers for state in machine.states.values()]
     if machine.always is not None:
         listed.append(machine.always.answers)
     for answers in listed:
         yield from answers.choices()
+
+
+def is_meant(answers: Handlers) -> bool:
+    """Whether it is no fault if time passes in a state: what is done then is not what is done for any fault.
+
+    A fault is answered alike by one ``fault``, or by several events that do nothing but lead to the same state.
+    """
+    timeout = answers.timeout
+    return timeout is not None and not any(_alike(timeout, other) for other in (answers.invalid, answers.closed))
+
+
+def _alike(one: Choice, other: Choice | None) -> bool:
+    led = _leads_to(one)
+    return one is other or (led != "" and other is not None and led == _leads_to(other))
+
+
+def _leads_to(choice: Choice) -> str:
+    """Return the state that a choice leads to if that is all it does; else nothing."""
+    if len(choice.branches) != 1:
+        return ""
+    (branch,) = choice.branches
+    return branch.next.state if isinstance(branch.next, Goto) and not branch.steps and branch.guard is None else ""

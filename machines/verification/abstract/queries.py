@@ -25,6 +25,7 @@ from machines.verification.abstract.domain import (
     Value,
 )
 from machines.verification.abstract.evaluator import AbstractEvaluator
+from machines.verification.abstract.limits import beats_within, is_meant
 from machines.verification.abstract.outlines import LayerOutline
 from machines.verification.abstract.role_info import PEERS, RoleOutline
 from machines.verification.abstract.seat_order import without_strangers
@@ -188,10 +189,7 @@ class StateQueries:
             state = call.node.state
             here = f"{call.table.name}.{call.state}"
             if self._limit(call) != inf:
-                written = state.answers.timeout
-                meant = state.accept is not None or (
-                    written is not None and written is not state.answers.invalid and written is not state.answers.closed
-                )
+                meant = state.accept is not None or is_meant(state.answers)
                 yield AbstractTimer(at, "window" if state.accept is not None else "late", meant, here)
             accept = state.accept
             lingers = accept is not None and accept.linger is not None and call.sign_ups is not None
@@ -203,8 +201,15 @@ class StateQueries:
                 for name, moments in (("after", layer.answers.after), ("every", layer.answers.every)):
                     for index in range(len(moments)):
                         timer = f"{layer.prefix}{name}{index}"
-                        if name == "every" or timer not in call.fired:
+                        if call.fired.count(timer) < (self._beats(call, timer) if name == "every" else 1):
                             yield AbstractTimer(at, timer, True, here)
+
+    def _beats(self, call: AbstractCall, timer: str) -> float:
+        """Return how often a clock rings in its state, see `beats_within`; inf if that is not counted."""
+        if not timer.startswith("every"):
+            return inf
+        moment = call.node.state.answers.every[int(timer.removeprefix("every"))]
+        return beats_within(self._limit(call), self._value(moment.wait, call))
 
     def seconds(self, timer: AbstractTimer) -> float | None:
         """Return after how long a clock rings, from when it was started; None if only data can tell."""

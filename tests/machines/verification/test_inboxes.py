@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from machines.verification.verdict import PROVED, REFUTED
-from tests.machines.verification.bench import verdict_of
+from tests.machines.verification.bench import SPECS, verdict_of
 
 URGENT = """
 protocol: urgent
@@ -125,3 +127,15 @@ def test_who_drops_a_peer_that_it_awaits_hears_so_once() -> None:
     verdict = verdict_of(DROPPED, (1, 2))
 
     assert not any("main.alone" in finding.text for finding in verdict.findings), verdict.findings
+
+
+@pytest.mark.parametrize(("limit", "known"), [("within: 12 s", True), ("within: 1 h", False)])
+def test_beats_are_counted_up_to_a_limit_and_else_soon_too_many(limit: str, known: bool) -> None:
+    text = (SPECS / "little" / "beating.yaml").read_text(encoding="utf-8")
+    assert "within: 12 s" in text
+
+    verdict = verdict_of(text.replace("within: 12 s", limit), (1,), queue=4)
+
+    assert (verdict.state == PROVED) is known
+    assert known or verdict.beyond == ("more than 4 messages wait for shop (with 1)",)
+    assert sum(verdict.states) < 1_000
