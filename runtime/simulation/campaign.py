@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from machines.effects import Send
 from machines.engine.session import Program
@@ -72,6 +72,15 @@ class CampaignResult:
     troubles: tuple[Failure, ...]
     courses: tuple[RunLog, ...]
     unknown: tuple[str, ...] = ()
+
+
+class Host(Protocol):
+    """A game that clients may come to."""
+
+    def invite(
+        self, role: str, name: str, seat: int, decider: ClientPlayer, *, at: float = 0.0, late: bool = False
+    ) -> None:
+        """Let a client come when it is ``at``; with ``late`` it comes once the sign-ups are shut."""
 
 
 class Campaign:
@@ -164,7 +173,7 @@ class Campaign:
                 stage.play()
         return self._plain[key]
 
-    def invite(self, stage: JudgedGame, scene: GameScenario, seed: int) -> None:
+    def invite(self, stage: Host, scene: GameScenario, seed: int) -> None:
         """Let the clients of a scene come to a game, each with its player."""
         words = self._words.again()
         late = latecomers(self.spec)

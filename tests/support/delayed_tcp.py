@@ -188,10 +188,10 @@ class TcpGame:
         self._there: dict[str, InstrumentedSession | None] = {}
 
     def invite(
-        self, role: str, name: str, seat: int, player: ClientPlayer, *, at: float = 0.0, late: bool = False
+        self, role: str, name: str, seat: int, decider: ClientPlayer, *, at: float = 0.0, late: bool = False
     ) -> None:
         """Let a client come when it is ``at``; one who is late comes a little later than all."""
-        self._deciders[f"{role} {name}"] = _Thinking(player, self._chance, self._thoughtful)
+        self._deciders[f"{role} {name}"] = _Thinking(decider, self._chance, self._thoughtful)
         self._coming.append((at + 60.0 * late, role, name))
 
     def play(self) -> list[str]:
