@@ -21,7 +21,7 @@ from enum import Enum
 from math import inf
 from operator import attrgetter
 from types import UnionType
-from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from machines.work import SHORT, spend
 
@@ -411,10 +411,18 @@ def plain(value: Any) -> Any:
     return _plain(value, [PLAIN_MAX])
 
 
+_AS_THEY_ARE: Final = frozenset({str, int, bool, float, type(None)})
+
+
 def _plain(value: Any, left: list[int]) -> Any:
     left[0] -= 1
     if left[0] < 0:
         return "…"
+    kind = type(value)
+    if kind in _AS_THEY_ARE:  # most are: all that follows takes longer to ask
+        return value
+    if kind is tuple:
+        return [_plain(item, left) for item in _some(value, left)]
     if isinstance(value, Enum):
         return _plain(value.value, left)
     if value is None or isinstance(value, bool | int | float | str):

@@ -174,6 +174,11 @@ class JournalFile:
         """How many bytes there are by now."""
         return os.fstat(self._file.fileno()).st_size
 
+    @property
+    def waiting(self) -> int:
+        """How many bytes have been written since ``more`` was called; none once it is closed."""
+        return 0 if self._file.closed else max(0, self.size - self._read)
+
     def block(self) -> bytes:
         """Return the next piece of what was written, none behind the last. Raises JournalError: it cannot be read."""
         try:
@@ -242,6 +247,11 @@ class GrowingJournal:
         except JournalError:
             self._file.close()
             raise
+
+    @property
+    def waiting(self) -> int:
+        """How many bytes, about, have not been yielded yet."""
+        return self._file.waiting + sum(map(len, self._texts))
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines that are there and have not been yielded yet. Raises JournalError as `read_journal`."""

@@ -24,6 +24,7 @@ from runtime.studio.steps import RecordedRun
 
 ROWS_MAX: Final = 2_000  # in one message to a page
 LINES_MAX: Final = 2_000  # of a journal that are replayed before pages are told of them
+AT_ONCE_BYTES: Final = 1 << 14  # of a journal that are replayed at once: a thread would cost more than it saves
 READ_SECONDS: Final = 0.1  # between two looks at a journal that is being written
 
 
@@ -173,7 +174,10 @@ class OpenRun:
         more = not self._facts.over
         while more:
             before = len(self._facts.rows)
-            await anyio.to_thread.run_sync(self._facts.read, LINES_MAX)
+            if self._facts.run.waiting <= AT_ONCE_BYTES:
+                self._facts.read(LINES_MAX)
+            else:
+                await anyio.to_thread.run_sync(self._facts.read, LINES_MAX)
             more = len(self._facts.rows) - before == LINES_MAX
             self._look()
         self._look()

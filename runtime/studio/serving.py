@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import secrets
 import socket
 from collections.abc import Callable
@@ -54,6 +55,8 @@ def serve_site(
         ws_per_message_deflate=False,  # on loopback it costs more than it saves, for each page anew
     )
     server = uvicorn.Server(config)
+    gc.collect()
+    gc.freeze()  # specs and pictures stay to the end: they are not to be looked through again and again
     named = _reached(host) if share else "127.0.0.1" if host in _ANY else host
     at = f"http://{f'[{named}]' if ':' in named else named}:{number}/enter?token="
     opened(*(at + token for token in (place.token, place.shared) if token))

@@ -37,6 +37,7 @@ class Shadow:
 
     def __init__(self, program: Program) -> None:
         self.took: list[tuple[str, str, str, str]] = []  # since it was last asked
+        self.moved = True  # since then
         self.unsure = False  # what it wrote was not what came: the real client may stand elsewhere
         self._program = program
         self._session: Session | None = None
@@ -48,7 +49,7 @@ class Shadow:
 
     def taken(self) -> list[tuple[str, str, str, str]]:
         """Return the transitions since this was last asked."""
-        took, self.took = self.took, []
+        took, self.took, self.moved = self.took, [], False
         return took
 
     def sent(self, data: bytes, now: float) -> list[Received]:
@@ -101,6 +102,7 @@ class Shadow:
 
     def _note(self, session: Session, out: list[Effect]) -> list[bytes]:
         self.took += session.took
+        self.moved = True
         wrote = []
         for effect in out:
             if type(effect) is Ask:

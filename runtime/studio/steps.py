@@ -83,6 +83,11 @@ class RecordedRun:
         return self._journal.complete
 
     @property
+    def waiting(self) -> int:
+        """How many bytes of the journal, about, have not been read yet."""
+        return self._journal.waiting
+
+    @property
     def parties(self) -> tuple[Party, ...]:
         """Who took part in the steps so far: the sessions, each with its peers."""
         return self._maker.parties()
@@ -118,6 +123,7 @@ class _SessionState:
 
     prefix: str
     shadows: dict[int, Shadow] = field(default_factory=dict)
+    boxes: dict[int, tuple[str, ...]] = field(default_factory=dict)  # in which they stand
     names: dict[int, str] = field(default_factory=dict)
 
 
@@ -171,10 +177,11 @@ class StepMaker:
         unsure = set()
         for peer, shadow in state.shadows.items():
             assert self._shadowed is not None, "only then there are shadows"
-            arrows += [id_ for taken in shadow.taken() for id_ in self.marks.arrows(self._shadowed, taken)]
-            boxes = self._boxes(self._shadowed, shadow.stands())
-            if boxes:
-                where[self._peer(state, line.session, peer)] = boxes
+            if shadow.moved:
+                arrows += [id_ for taken in shadow.taken() for id_ in self.marks.arrows(self._shadowed, taken)]
+                state.boxes[peer] = self._boxes(self._shadowed, shadow.stands())
+            if state.boxes[peer]:
+                where[self._peer(state, line.session, peer)] = state.boxes[peer]
             if shadow.unsure:
                 unsure.add(self._peer(state, line.session, peer))
         party = state.prefix if line.peer is None else self._peer(state, line.session, line.peer)
