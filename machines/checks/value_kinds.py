@@ -85,6 +85,7 @@ _OF_FUNCTION: dict[str, Kinds] = {
     **dict.fromkeys(("gone", "any", "all"), _BOOL),
     **dict.fromkeys(("keys", "values", "sorted", "column", "where", "split"), _LIST),
     **dict.fromkeys(("str", "join", "lower", "upper"), _TEXT),
+    **dict.fromkeys(("base64", "unbase64"), _TEXT | {"null"}),
     "len": _INT,
     "int": frozenset({"int", "null"}),
     "sum": frozenset({"int", "fraction", "duration"}),

@@ -9,6 +9,7 @@
     head(x, n) tail(x, n)      the first n of a list or text, all but those
     [f(x) for x in list if c]  of each of a list, or some
     str(x) int(text)           int is null if it is none    split(text, by) join(list, by) lower(text) upper(text)
+    base64(text) unbase64(x)   null if a character is no byte, or it is no base64
 
 Nothing is changed: each gives a new value. What one makes has at most LENGTH_MAX elements or characters.
 """
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -335,10 +337,29 @@ def upper(text: Any, /) -> str:
     return _long_text(text, "upper").upper()
 
 
+def as_base64(text: Any, /) -> str | None:
+    """Return a text in base64, a character for each byte as under ``charset: latin-1``; null if one is above U+00FF."""
+    try:
+        return b64encode(_long_text(text, "base64").encode("latin-1")).decode()
+    except UnicodeEncodeError:
+        return None
+
+
+def of_base64(text: Any, /) -> str | None:
+    """Return what a text in base64 says, a character for each byte; null if it is none, as RFC 4648 has it."""
+    written = _long_text(text, "unbase64")
+    try:
+        said = b64decode(written, validate=True)
+    except ValueError:
+        return None
+    return said.decode("latin-1") if b64encode(said) == written.encode() else None
+
+
 # The functions that are in the language itself and need no session.
 TOTAL: dict[str, Callable[..., Any]] = {
     "len": length, "any": any_of, "all": all_of, "min": least, "max": greatest, "sum": total, "sorted": in_order,
     "keys": keys, "values": values, "put": put, "without": without, "get": get, "column": column, "where": where,
     "head": head, "tail": tail,
     "str": as_text, "int": as_whole, "split": split, "join": join, "lower": lower, "upper": upper,
+    "base64": as_base64, "unbase64": of_base64,
 }  # fmt: skip

@@ -30,7 +30,7 @@ ARGUMENTS: Final[dict[str, tuple[Kinds, ...]]] = {
     "int": (_TEXT,),
     "split": (_TEXT, _TEXT),
     "join": (_LISTED, _TEXT),
-    **dict.fromkeys(("lower", "upper"), (_TEXT,)),
+    **dict.fromkeys(("lower", "upper", "base64", "unbase64"), (_TEXT,)),
 }
 # What each element of a list must be; of several kinds, all the same one.
 ELEMENTS: Final[dict[str, Kinds]] = {

@@ -34,6 +34,11 @@ VALUES: list[tuple[str, Any]] = [
     ("split('a b c', ' ')", ("a", "b", "c")),
     ("join(['a', 'b'], ', ')", "a, b"),
     ("lower('Ab') + upper('Ab')", "abAB"),
+    ("base64('ÿ>ab') + unbase64('/z5hYg==') + base64('')", "/z5hYg==ÿ>ab"),
+    (
+        "[base64('€'), unbase64('/wBhYg'), unbase64('é'), unbase64('YR=='), unbase64('YQ==')]",
+        (None, None, None, None, "a"),
+    ),
     ("[1, 2, 3, 2] except 2", (1, 3)),
     ("[1, 2, 3, 2] except [2, 3] + [9]", (1, 9)),
     ("len(record except 'a') + len(put(record, 'b', 1) except ['a', 'b'])", 0),
@@ -43,7 +48,7 @@ VALUES: list[tuple[str, Any]] = [
 @shows("built-in.any", "built-in.all", "built-in.min", "built-in.max", "built-in.sum", "built-in.sorted")
 @shows("built-in.keys", "built-in.values", "built-in.put", "built-in.without", "built-in.get", "built-in.column")
 @shows("built-in.where", "built-in.head", "built-in.tail", "built-in.str", "built-in.int", "built-in.split")
-@shows("built-in.join", "built-in.lower", "built-in.upper", "operator.except")
+@shows("built-in.join", "built-in.lower", "built-in.upper", "built-in.base64", "built-in.unbase64", "operator.except")
 @pytest.mark.parametrize(("text", "value"), VALUES, ids=[text for text, _ in VALUES])
 def test_what_a_function_gives(text: str, value: Any) -> None:
     # any all min max sum sorted keys values put without get column where head tail str int split join lower upper
