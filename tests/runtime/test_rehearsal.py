@@ -316,6 +316,7 @@ def test_what_guards_compare_with_is_small_in_one_scene() -> None:
     assert [name for name, setting in found.settings.items() if setting != spec_of("smtp").settings[name]] == [
         "recipients",
         "mails",
+        "strangers",
     ]
     assert small(spec_of("tsuro")) is None
 

@@ -24,7 +24,7 @@ GREETINGS = {
     "no-greeting": b"",
     "half-a-greeting": b"220 hel",
 }
-VERBS = ("HELO", "EHLO", "MAIL FROM:", "RCPT TO:", "DATA", "RSET", "NOOP", "VRFY", "QUIT")
+VERBS = ("HELO", "EHLO", "MAIL FROM:", "RCPT TO:", "DATA", "RSET", "NOOP", "VRFY", "QUIT", "AUTH", "STARTTLS")
 
 
 class Mailbox:
@@ -73,7 +73,7 @@ class Mailbox:
             verb = next((one for one in VERBS if self.is_one(line, one)), "")
             if CLOSES.get(style) == verb or (style == "other-closes" and not verb):
                 return
-            answers = self.answers(verb)
+            answers = self.answers(verb, line)
             if MUTE.get(style) == verb or (style == "other-mute" and not verb):
                 continue
             self.say(*(answers * 2 if TWICE.get(style) == verb or (style == "other-twice" and not verb) else answers))
@@ -85,20 +85,36 @@ class Mailbox:
                 return
 
     def is_one(self, line: str, verb: str) -> bool:
-        if verb in ("HELO", "EHLO", "VRFY"):
+        if verb in ("HELO", "EHLO", "VRFY", "AUTH"):
             return line.upper().startswith(f"{verb} ")
         if verb.endswith(":"):
             return line.upper().startswith(f"{verb}<") and ">" in line
         return line.upper() == verb
 
-    def answers(self, verb: str) -> list[str]:
+    def refused(self, said: str) -> list[str]:
+        """Hear a name and password out, and refuse them."""
+        mechanism, *given = said[5:].split(" ")
+        wanted = {"PLAIN": 1, "LOGIN": 2}.get(mechanism.upper())
+        if wanted is None or (len(given) != 1 and mechanism.upper() == "PLAIN" and given):
+            return ["504 no such mechanism"]
+        for _ in range(wanted - (len(given) == 1)):
+            self.say("334 ")
+            if self.line() == "*":
+                return ["501 as you like"]
+        return ["535 wrong"]
+
+    def answers(self, verb: str, said: str = "") -> list[str]:
         style = self.style
         match verb:
             case "HELO" | "EHLO":
                 self.greeted, self.sender, self.recipients = True, False, 0
-                lines = ["250-mail.example", "250 8BITMIME"] if verb == "EHLO" else ["250 mail.example"]
+                lines = (
+                    ["250-mail.example", "250-AUTH PLAIN LOGIN", "250 8BITMIME"]
+                    if verb == "EHLO"
+                    else ["250 mail.example"]
+                )
                 wrong = {
-                    "ehlo-goes-on": lines[:1] * 2,
+                    "ehlo-goes-on": lines[:2] * 2,
                     "ehlo-turned": lines[::-1],
                     "ehlo-one-more": [*lines, "250 more"],
                 }
@@ -116,6 +132,10 @@ class Mailbox:
                 return ["250 ok"]
             case "NOOP":
                 return ["250 ok"]
+            case "STARTTLS":
+                return ["454 not here"]
+            case "AUTH" if self.greeted and not self.sender:
+                return self.refused(said)
             case "VRFY":
                 return ["252 who knows"]
             case "QUIT":
