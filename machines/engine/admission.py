@@ -1,7 +1,8 @@
 """Sign-ups: what an ``accept`` does with connections, from the first word to a seat, and who leaves in between.
 
-An open sign-up runs its machine for each connection (`admit`). Those it returns for are seated, in that order
-(`take_seat`); those that fail, or are still at it when the sign-up is shut, are closed.
+An open sign-up runs its machine for each connection (`admit`). Those it returns for are seated, in that order; those
+that fail, or are still at it when the sign-up is shut, are closed. Who is seated, and when it has enough, is decided in
+`machines.semantics.sign_ups`.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 from machines.effects import Note
 from machines.engine.actions import count_range, duration, peers
 from machines.engine.call_stack import RELEASED_PEERS, Admission, CallFrame, PeerState
-from machines.engine.compiler import ACCEPT, ENTER, CompiledState
+from machines.engine.compiler import CompiledState
 from machines.engine.timers import start_clocks
 from machines.engine.transaction import SWEEP_MIN, RareState
 from machines.messages.shapes import shown
+from machines.semantics import sign_ups
 from machines.values import Peer, Record
 
 if TYPE_CHECKING:
@@ -40,8 +42,7 @@ def enter_accept(tree: Interpreter, frame: CallFrame, node: CompiledState) -> No
         accepting.pending, frame.parked = frame.parked, None
     frame.accepting = accepting
     tree.sign_ups = (*(sign_up for sign_up in tree.sign_ups if sign_up.alive and sign_up.accepting is not None), frame)
-    hear_seated(tree, frame, node)
-    count_seats(tree, frame, node, accepting)
+    sign_ups.look_again(tree, frame)
     tree.hear_more()
 
 
@@ -52,7 +53,9 @@ def hear_seated(tree: Interpreter, frame: CallFrame, node: CompiledState) -> Non
     inside = frame.slots[accept.slot]
     besides = node.awaits(frame.slots) if node.awaits is not None else ()
     sign_up = frame.accepting
-    if sign_up is not None and _hears_already(tree, frame, sign_up, inside, besides):
+    if sign_up is not None and (
+        _hears_already(tree, frame, sign_up, inside, besides) or _hears_newcomer(tree, frame, sign_up, inside, besides)
+    ):
         return
     seated = dict.fromkeys(restore_peer(tree, peer) for peer in inside)
     if besides is not inside:
@@ -78,19 +81,15 @@ def _hears_already(tree: Interpreter, frame: CallFrame, sign_up: Admission, insi
     return True
 
 
-def _hear_newcomer(
-    tree: Interpreter, frame: CallFrame, node: CompiledState, sign_up: Admission, seat: PeerState
-) -> bool:
+def _hears_newcomer(tree: Interpreter, frame: CallFrame, sign_up: Admission, inside: Any, besides: Any) -> bool:
     """Hear one more, who has just taken the last seat, beside those heard already; False if all are to be looked at."""
-    assert node.accept is not None, "only an accept is looked at here"
     before, others, heard = sign_up.heard
-    inside = frame.slots[node.accept.slot]
-    besides = node.awaits(frame.slots) if node.awaits is not None else ()
-    if frame.hears is not heard or len(inside) != len(before) + 1 or len(heard) != len(before) or not heard:
+    if frame.hears is not heard or not heard or len(inside) != len(before) + 1 or len(heard) != len(before):
         return False
+    seat = tree.seats[inside[-1].number]
     if not (besides is inside or (besides == () and others == ())) or seat.holder is not None or seat.silent:
         return False
-    if tree.extra is not None and tree.extra.loans:
+    if inside[:-1] != before or (tree.extra is not None and tree.extra.loans):
         return False
     seat.holder = frame
     frame.hears = (*heard, seat)
@@ -100,28 +99,17 @@ def _hear_newcomer(
     return True
 
 
-def count_seats(tree: Interpreter, frame: CallFrame, node: CompiledState, accepting: Admission) -> None:
-    """Enough, too few again, or the last seat taken: start or stop lingering, or go on."""
-    accept = node.accept
-    assert accept is not None, "only an accept counts seats"
-    seated = len(frame.slots[accept.slot])
-    if accept.seats is not None and seated >= accepting.high:
-        close_sign_up(tree, frame)
-    elif seated < accepting.low or accept.linger is None:
+def linger(tree: Interpreter, frame: CallFrame, accepting: Admission, *, enough: bool) -> None:
+    """Let the time begin in which more may come, if there are enough and it has not begun; else take it back."""
+    accept = frame.node.accept
+    assert accept is not None, "only an accept lingers"
+    if not enough or accept.linger is None:
         accepting.linger = inf
     elif accepting.linger == inf:
         tree.serial += 1
         accepting.linger_serial = tree.serial
         accepting.linger = tree.now + duration(accept.linger(frame.slots))
         tree.earliest = min(tree.earliest, accepting.linger)
-
-
-def close_sign_up(tree: Interpreter, frame: CallFrame) -> None:
-    """The sign-up is complete: those still at it are closed, and the state goes on."""
-    accepting, frame.accepting = frame.accepting, None
-    if accepting is not None:
-        tree.close_pending(accepting.pending)
-    tree.run_then(frame)
 
 
 def admit(tree: Interpreter, frame: CallFrame, seat: PeerState) -> None:
@@ -141,54 +129,42 @@ def admit(tree: Interpreter, frame: CallFrame, seat: PeerState) -> None:
     tree.work.append(child)
 
 
-def take_seat(tree: Interpreter, frame: CallFrame, child: CallFrame) -> None:
-    """A sign-up returned: take the seat, unless the peer is gone or ``seated`` refuses it."""
-    accepting = frame.accepting
-    node = frame.node
-    assert accepting is not None, "the sign-up is open"
-    assert node.accept is not None, "only an accept seats"
-    del accepting.pending[child.ordinal]
-    seat = tree.seats[child.ordinal]
-    if seat.dropped or seat.lost:
-        tree.effects.append(Note("info", "it is gone before it took its seat", seat.number))
-        return
+def introduce(tree: Interpreter, frame: CallFrame, child: CallFrame, seat: PeerState) -> bool:
+    """Give a peer the fields that its sign-up returned; False, and it is closed, if those are none."""
+    assert frame.node.accept is not None, "only an accept seats"
     result = child.result
     if result is not None and not isinstance(result, Record):
         # Its own affair: what one peer says may not end the sign-up of the others.
         why = f"{child.table.name} returned no mapping of fields but {shown(result)}"
         tree.effects.append(Note("error", f"it takes no seat: {why}", seat.number))
         tree.drop(seat.peer, "it could not be seated")
-        return
-    before = seat.peer
-    seat.peer = Peer(before.number, result if result is not None else Record())
-    frame.slots[node.accept.peer_slot] = seat.peer
-    if ".seated" in node.layer.events:
-        # The branch may give the peer further fields; who was seated earlier is what its names show.
-        state, failures = frame._state, tree.failures
-        if not tree.fire(frame, node.layer, ".seated", seat.peer):
-            seat.peer = before
-            tree.drop(before, "it was refused a seat")
-            return
-        if tree.failures != failures or tree.ended is not None:
-            if tree.ended is None:
-                seat.peer = before
-                tree.drop(before, "it could not be seated")
-            return
-        named = frame.slots[node.accept.peer_slot]
+        return False
+    seat.peer = Peer(seat.number, result if result is not None else Record())
+    frame.slots[frame.node.accept.peer_slot] = seat.peer
+    return True
+
+
+def welcome(tree: Interpreter, frame: CallFrame, seat: PeerState) -> bool:
+    """Take the branch for who is about to be seated; False, and it is closed, if none may be taken or one failed.
+
+    The branch may give the peer further fields; who was seated earlier is what its names show.
+    """
+    accept, failures, layer = frame.node.accept, tree.failures, frame.node.layer
+    assert accept is not None, "only an accept seats"
+    why = ""
+    if not tree.fire(frame, layer, ".seated", seat.peer):
+        why = "it was refused a seat"
+    elif tree.failures != failures or tree.ended is not None:
+        why = "it could not be seated"
+    if not why:
+        named = frame.slots[accept.peer_slot]
         if isinstance(named, Peer) and named.number == seat.number:
             seat.peer = named
-        frame.slots[node.accept.slot] = (*frame.slots[node.accept.slot], seat.peer)
-        if frame.next == ENTER or frame._state != state:
-            return
-    else:
-        frame.slots[node.accept.slot] = (*frame.slots[node.accept.slot], seat.peer)
-    tree.effects.append(Note("info", "it is seated", seat.number))
-    try:
-        if not _hear_newcomer(tree, frame, node, accepting, seat):
-            hear_seated(tree, frame, node)
-        count_seats(tree, frame, node, accepting)
-    except BaseException as error:
-        tree.failed(frame, error, "seating")
+        return True
+    if tree.ended is None:
+        seat.peer = Peer(seat.number)
+        tree.drop(seat.peer, why)
+    return False
 
 
 def unseat(tree: Interpreter, frame: CallFrame, seat: PeerState) -> None:
@@ -218,16 +194,6 @@ def _place_of(number: int, seated: tuple[Peer, ...]) -> int | None:
     if at < len(seated) and seated[at].number == number:
         return at
     return next((index for index, other in enumerate(seated) if other.number == number), None)
-
-
-def recount(tree: Interpreter, frame: CallFrame) -> None:
-    """Look again at how many are seated, after one left."""
-    if frame.accepting is not None and frame.alive and frame.node.kind == ACCEPT:
-        try:
-            hear_seated(tree, frame, frame.node)
-            count_seats(tree, frame, frame.node, frame.accepting)
-        except BaseException as error:
-            tree.failed(frame, error, "counting seats")
 
 
 def refuse(tree: Interpreter, frame: CallFrame, why: str, level: str = "info") -> None:

@@ -80,6 +80,7 @@ FINAL: Final = "final"
 Guard = Callable[[Slots], bool]
 Places = slice | tuple[int, ...]  # slots: a slice if they lie side by side, as those of one message nearly always do
 MessageHandler = tuple[str, MessageCodec, Places]  # event, how to recognise it, where its fields go
+Reading = tuple[MessageHandler, tuple[Any, ...]]  # the message that something is, and its fields
 
 
 class LeanEvent(Event):

@@ -17,7 +17,7 @@ from typing import Any
 
 from machines.effects import Ask, Cancel, Effect, Ended, Note, Violation
 from machines.effects import Drop as DropEffect
-from machines.engine import admission, iteration, keeping, spawning
+from machines.engine import admission, answers, iteration, keeping, spawning
 from machines.engine.actions import peers
 from machines.engine.call_stack import (
     LOST,
@@ -45,19 +45,21 @@ from machines.engine.compiler import (
     HandlerScope,
     Places,
     Program,
+    Reading,
 )
 from machines.engine.timers import start_clocks, start_timers
 from machines.engine.transaction import PLAIN, Forgotten, PendingSpawn, Transaction, Undoable
+from machines.semantics import sign_ups
+from machines.semantics.domain import Domain
 from machines.semantics.hearing import last_layer, layers
 from machines.values import Peer, Record
 from machines.work import WorkError
 
 FAILURES_MAX = 100  # `failed` branches taken in one event; each undoes its own step, so only a cycle of them gets here.
 _NO_SLOTS: list[Any] = []  # what a frame that is over has; nobody writes to it
-_NO_QUESTIONS: dict[int, CallFrame] = {}  # what a session has whose role asks nothing; nobody writes to it
 
 
-class Interpreter(Transaction):
+class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
     """A session without its inputs."""
 
     __slots__ = ("asked", "earliest", "ended", "event_mark", "failures", "granted", "lonely", "my", "now",
@@ -79,7 +81,7 @@ class Interpreter(Transaction):
         self.over_limit = False
         self.room = program.wire.kept_bytes_max // keeping.GROWTH  # bytes that may come until what is kept is measured
         self.earliest = inf  # no clock is due before; may be too early, never too late
-        self.questions = _NO_QUESTIONS
+        self.questions = answers.NO_QUESTIONS
         self.asked = 0
         self.work: list[CallFrame] = []
         self.ready: list[PeerState] = []  # seats whose inbox somebody may have begun to hear
@@ -211,7 +213,7 @@ class Interpreter(Transaction):
             if again:
                 start_clocks(self, frame, node)
             if asks:
-                self._ask(frame, node)
+                answers.ask(self, frame, node)
             if node.kind == WAIT:
                 if node.awaits is not None:
                     self.register(frame, node, afresh=False)
@@ -224,7 +226,7 @@ class Interpreter(Transaction):
                 frame.question = None
             raise
 
-    def run_then(self, frame: CallFrame) -> None:
+    def go_on(self, frame: CallFrame) -> None:
         """What a state does is done: take the first branch of ``then`` that may be taken."""
         state = frame._state
         slots = frame.slots
@@ -427,7 +429,7 @@ class Interpreter(Transaction):
         kind = node.kind
         frame.entered = self.now
         if kind == PASS and node.entry is None:
-            self.run_then(frame)
+            self.go_on(frame)
             return
         slots = frame.slots
         saved = slots[:] if node.binds else slots
@@ -467,7 +469,7 @@ class Interpreter(Transaction):
                 if node.awaits is not None:
                     self.register(frame, node, afresh=True)
                 if node.asked is not None:
-                    self._ask(frame, node)
+                    answers.ask(self, frame, node)
                 if self.unheard:
                     self.hear_more()
                 return
@@ -486,7 +488,7 @@ class Interpreter(Transaction):
             self.rollback(frame, frame._state, saved, mark)
             self.failed(frame, error, f"entering {node.name}")
             return
-        self.run_then(frame)
+        self.go_on(frame)
 
     def hear_more(self) -> None:
         """Layers may have begun to hear peers that nobody awaits: look at every inbox that nobody would read before."""
@@ -550,22 +552,6 @@ class Interpreter(Transaction):
             if seat.inbox or seat.more:
                 self.ready.append(seat)
 
-    def _ask(self, frame: CallFrame, node: CompiledState) -> None:
-        question, names, values, answers = node.asked  # type: ignore[misc]
-        arguments = tuple(zip(names, values(frame.slots), strict=True))
-        self.asked += 1
-        frame.question = self.asked
-        if self.questions is _NO_QUESTIONS:
-            self.questions = {}
-        self.questions[self.asked] = frame
-        deadline = inf
-        at: CallFrame | None = frame
-        while at is not None:  # the call that it decides in may have less time than the state
-            deadline = min(deadline, at.deadline)
-            at = at.parent if not at.detached else None
-        seconds = deadline - self.now if deadline != inf else None
-        self.effects.append(Ask(self.asked, question, arguments, answers, seconds))
-
     # -- calls and loops ---------------------------------------------------------------------------------------------
 
     def new_frame(self, name: str, arguments: tuple[Any, ...], parent: CallFrame | None, ordinal: int) -> CallFrame:
@@ -612,7 +598,7 @@ class Interpreter(Transaction):
             self.end(Ended(frame.result, None, frame.extra.outcome if frame.extra is not None else None))
             return
         if parent.accepting is not None and parent.accepting.pending.get(frame.ordinal) is frame:
-            admission.take_seat(self, parent, frame)
+            sign_ups.take_seat(self, parent, frame)
             return
         slots = parent.slots
         saved = slots
@@ -646,4 +632,4 @@ class Interpreter(Transaction):
             self.rollback(parent, parent._state, saved, mark)
             self.failed(parent, error, f"with what {frame.table.name} returned in {node.name}")
             return
-        self.run_then(parent)
+        self.go_on(parent)

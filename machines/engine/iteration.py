@@ -67,7 +67,7 @@ def next_item(tree: Interpreter, frame: CallFrame, node: CompiledState, loop: Lo
             raise FailedError(TOO_SILENT)
         if index >= len(items):
             frame.loop = None
-            tree.run_then(frame)
+            tree.go_on(frame)
             return
         slots[each.slot] = items[index]
         if each.guard is not None and not each.guard(slots):
@@ -113,7 +113,7 @@ def start_items(tree: Interpreter, frame: CallFrame, node: CompiledState, loop: 
     if len(loop.done) == len(loop.items):
         frame.loop = None
         fold(tree, frame, loop, sorted(loop.results))
-        tree.run_then(frame)
+        tree.go_on(frame)
 
 
 def seen_by(tree: Interpreter, frame: CallFrame, loop: ParallelLoop, index: int) -> list[Any]:

@@ -35,7 +35,7 @@ from machines.engine.call_stack import (
 from machines.engine.compiler import WAIT, HandlerScope, Program
 from machines.engine.keeping import EVENT_BYTES, WORK_BYTES
 from machines.engine.session_domain import SessionDomain
-from machines.semantics import reception
+from machines.semantics import reception, sign_ups
 from machines.semantics.hearing import hearers, only_seats
 from machines.values import Peer
 from machines.wire.codec import Malformed
@@ -420,12 +420,12 @@ class Session(SessionDomain):
     def _clocks(self) -> Iterator[tuple[float, int, Callable[[], None]]]:
         for frame in routing.frames(self):
             if frame.deadline != inf:
-                yield frame.deadline, frame.serial, lambda frame=frame: self._late(frame)  # type: ignore[misc]
+                yield frame.deadline, frame.serial, lambda frame=frame: sign_ups.time_is_up(self, frame)  # type: ignore[misc]
             if frame.accepting is not None and frame.accepting.linger != inf:
                 yield (
                     frame.accepting.linger,
                     frame.accepting.linger_serial,
-                    lambda frame=frame: admission.close_sign_up(self, frame),  # type: ignore[misc]
+                    lambda frame=frame: sign_ups.close(self, frame),  # type: ignore[misc]
                 )
             for layer, moments in ((frame.node.layer, frame.moments), (frame.table.always, frame.standing)):
                 for moment in moments or ():
@@ -436,20 +436,6 @@ class Session(SessionDomain):
                             self._moment(frame, layer, moments, moment)
                         ),
                     )
-
-    def _late(self, frame: CallFrame) -> None:
-        deadline, frame.deadline = frame.deadline, inf
-        node = frame.node
-        accept = node.accept
-        sign_up = frame.accepting if accept is not None and accept.seats is not None else None
-        if accept is not None and sign_up is not None and len(frame.slots[accept.slot]) >= sign_up.low:
-            admission.close_sign_up(self, frame)  # there are enough
-            return
-        seat = frame.hears[0] if node.kind == WAIT and len(frame.hears) == 1 else None
-        violations.late(self, frame, seat, deadline)
-        if seat is not None:
-            self.effects.append(Note("info", f"late: {frame.path} in {node.name} has waited in vain", seat.number))
-        self.fault(frame, ".timeout", seat, "late")
 
     def _moment(self, frame: CallFrame, layer: HandlerScope, moments: list[RunningTimer], moment: RunningTimer) -> None:
         if moment.interval is None:

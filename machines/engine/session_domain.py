@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import Any
 
 from machines.effects import Note, Received
 from machines.engine import admission, mailbox, spawning, violations
 from machines.engine.actions import peers
 from machines.engine.call_stack import FAULT, CallFrame, PeerState, is_within, peers_in
-from machines.engine.compiler import ACCEPT, HandlerScope, MessageHandler
+from machines.engine.compiler import ACCEPT, HandlerScope, Reading
 from machines.engine.interpreter import Interpreter
 from machines.messages.bodies import MessageCodec
 from machines.model import Early
-from machines.semantics import reception
+from machines.semantics import reception, sign_ups
 from machines.semantics.domain import Hearer
 from machines.semantics.hearing import below
 from machines.wire.codec import Malformed
 from machines.wire.composite_framing import Cut
-
-Reading = tuple[MessageHandler, tuple[Any, ...]]  # the message that something is, and its fields
 
 
 class SessionDomain(Interpreter):
@@ -90,6 +89,11 @@ class SessionDomain(Interpreter):
     def fault(self, frame: CallFrame, event: str, seat: PeerState | None, reason: str, why: str = "") -> None:
         """Let whoever answers a fault do so."""
         reception.fault(self, frame, event, seat, reason, why)
+
+    def stop_limit(self, frame: CallFrame) -> float:
+        """Let a state's limit, which is over, ring no more; return when it was due."""
+        due, frame.deadline = frame.deadline, inf
+        return due
 
     def lists(self, layer: HandlerScope, seat: PeerState) -> bool:
         """Say whether a layer lists any message that a peer may send."""
@@ -163,18 +167,80 @@ class SessionDomain(Interpreter):
         """A fault of a peer that nobody awaits meets whoever hears the peer next, before anything new."""
         seat.inbox = [(FAULT, reason, self.now), *seat.inbox]
 
-    def unseat(self, holder: CallFrame, seat: PeerState) -> None:
-        """A seated peer left while the sign-up is open: its seat is free."""
-        admission.unseat(self, holder, seat)
-        self.effects.append(Note("info", "it left its seat", seat.number))
-
-    def recount(self, holder: CallFrame) -> None:
-        """Look again at how many an open sign-up has seated."""
-        admission.recount(self, holder)
-
     def loss_known(self, seat: PeerState) -> None:
         """Somebody is told now that a peer is gone, and nobody will be again."""
         seat.closed_told = True
+
+    # -- sign-ups ----------------------------------------------------------------------------------------------------
+
+    def is_gone(self, seat: PeerState) -> bool:
+        """Say whether nothing can be sent to a peer any more."""
+        return seat.gone
+
+    def wants_seats(self, frame: CallFrame) -> bool:
+        """Say whether a sign-up says how many it wants."""
+        accept = frame.node.accept
+        return accept is not None and accept.seats is not None and frame.accepting is not None
+
+    def seats_wanted(self, frame: CallFrame) -> tuple[int, float]:
+        """Return how many an open sign-up wants at least, and how many at most."""
+        assert frame.accepting is not None, "it is open"
+        return frame.accepting.low, frame.accepting.high
+
+    def seated(self, frame: CallFrame) -> int:
+        """Return how many have a seat."""
+        assert frame.node.accept is not None, "only an accept has seats"
+        return len(frame.slots[frame.node.accept.slot])
+
+    def hear_seated(self, frame: CallFrame) -> None:
+        """Let a sign-up hear those who are seated, and whom it awaits besides."""
+        admission.hear_seated(self, frame, frame.node)
+
+    def recount(self, frame: CallFrame) -> None:
+        """Look again at a sign-up, if it is open."""
+        if frame.accepting is not None and frame.alive and frame.node.kind == ACCEPT:
+            try:
+                sign_ups.look_again(self, frame)
+            except BaseException as error:
+                self.failed(frame, error, "counting seats")
+
+    def linger(self, frame: CallFrame, *, enough: bool) -> None:
+        """Wait for more, as long as it may, if there are enough; else for as long as it takes."""
+        assert frame.accepting is not None, "it is open"
+        admission.linger(self, frame, frame.accepting, enough=enough)
+
+    def shut(self, frame: CallFrame) -> None:
+        """A sign-up is open no longer: whoever was still signing up is closed."""
+        accepting, frame.accepting = frame.accepting, None
+        if accepting is not None:
+            self.close_pending(accepting.pending)
+
+    def signed_up(self, frame: CallFrame, sign_up: CallFrame) -> PeerState:
+        """A sign-up is over; return whose it was."""
+        assert frame.accepting is not None, "it is open"
+        del frame.accepting.pending[sign_up.ordinal]
+        return self.seats[sign_up.ordinal]
+
+    def introduce(self, frame: CallFrame, sign_up: CallFrame, seat: PeerState) -> bool:
+        """Give a peer the fields that its sign-up returned; False, and it is closed, if those are none."""
+        return admission.introduce(self, frame, sign_up, seat)
+
+    def welcome(self, frame: CallFrame, seat: PeerState) -> bool:
+        """Take the branch for who is about to be seated; False, and it is closed, if none may be taken."""
+        return admission.welcome(self, frame, seat)
+
+    def sit(self, frame: CallFrame, seat: PeerState) -> None:
+        """A peer takes the next seat, unless the branch for it left the sign-up: then it only has its place."""
+        accept = frame.node.accept
+        assert accept is not None, "only an accept has seats"
+        frame.slots[accept.slot] = (*frame.slots[accept.slot], seat.peer)
+        if frame.accepting is not None:
+            self.effects.append(Note("info", "it is seated", seat.number))
+
+    def unseat(self, frame: CallFrame, seat: PeerState) -> None:
+        """A seated peer left while the sign-up is open: its seat is free."""
+        admission.unseat(self, frame, seat)
+        self.effects.append(Note("info", "it left its seat", seat.number))
 
     # -- what is told ------------------------------------------------------------------------------------------------
 
@@ -182,6 +248,17 @@ class SessionDomain(Interpreter):
         """Tell of a peer that has closed its connection."""
         if not seat.dropped:
             violations.note(self, seat, "closed", holder, came=b"", why="it closed the connection")
+
+    def tell_gone(self, seat: PeerState) -> None:
+        """Tell of a peer that left before it took its seat."""
+        self.effects.append(Note("info", "it is gone before it took its seat", seat.number))
+
+    def tell_late(self, frame: CallFrame, seat: PeerState | None, due: float) -> None:
+        """Tell of a limit that is over."""
+        violations.late(self, frame, seat, due)
+        if seat is not None:
+            waited = f"late: {frame.path} in {frame.node.name} has waited in vain"
+            self.effects.append(Note("info", waited, seat.number))
 
     def tell_kept(self, seat: PeerState) -> None:
         """Tell, once, of a message that waits for somebody to await it."""

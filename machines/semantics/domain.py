@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 from machines.model import Early, State
 
-ACCEPT = "accept"  # the kind of a node that seats peers
+WAIT, ACCEPT = "wait", "accept"  # kinds of nodes: it awaits somebody, it seats peers
 
 
 class LayerView(Protocol):
@@ -69,6 +69,10 @@ class CallView(Protocol):
         """Its machine."""
 
     @property
+    def hears(self) -> tuple[Any, ...]:
+        """The seats of those whom its state awaits."""
+
+    @property
     def detached(self) -> bool:
         """Whether it was started: nobody waits for it."""
 
@@ -93,6 +97,8 @@ Hearer = tuple[C, Any]
 class Hearing(Protocol[C, Seat]):
     """What is asked to find out who hears a peer."""
 
+    __slots__ = ()
+
     def calls(self) -> Iterator[C]:
         """Yield every live call, callees before callers, older ones first."""
 
@@ -115,11 +121,16 @@ class Domain(Hearing[C, Seat], Protocol[C, Seat, Reading]):
     What is *told* is for people, and changes nothing in the run.
     """
 
+    __slots__ = ()
+
     def react(self, call: C, layer: Any, event: str, seat: Seat | None, reason: str | None = None) -> bool:
         """Take the first branch of an event of a layer that may be taken; return False if none may."""
 
     def fault(self, call: C, event: str, seat: Seat | None, reason: str, why: str = "") -> None:
         """Let whoever answers a fault do so: `machines.semantics.reception.fault`, and whoever watches that."""
+
+    def stop_limit(self, call: C) -> float:
+        """Let a state's limit, which is over, ring no more; return when it was due."""
 
     def lists(self, layer: Any, seat: Seat) -> bool:
         """Say whether a layer lists any message that a peer may send."""
@@ -148,14 +159,60 @@ class Domain(Hearing[C, Seat], Protocol[C, Seat, Reading]):
     def concerns(self, call: C, seat: Seat) -> bool:
         """Say whether faults of a peer are a call's affair: those of one that is lent are only its who has it."""
 
-    def unseat(self, holder: C, seat: Seat) -> None:
-        """A seated peer has left an open sign-up."""
-
-    def recount(self, holder: C) -> None:
-        """Look again at whom an open sign-up has seated."""
-
     def loss_known(self, seat: Seat) -> None:
         """Somebody is told now that a peer is gone, and nobody will be again."""
+
+    def is_gone(self, seat: Seat) -> bool:
+        """Say whether nothing can be sent to a peer any more."""
+
+    # -- sign-ups
+
+    def wants_seats(self, call: C) -> bool:
+        """Say whether a sign-up says how many it wants."""
+
+    def seats_wanted(self, call: C) -> tuple[int, float]:
+        """Return how many an open sign-up wants at least, and how many at most."""
+
+    def seated(self, call: C) -> int:
+        """Return how many have a seat."""
+
+    def hear_seated(self, call: C) -> None:
+        """Let an open sign-up hear those who are seated, and whom it awaits besides."""
+
+    def recount(self, call: C) -> None:
+        """Look again at a sign-up, if it is open: `machines.semantics.sign_ups.look_again`."""
+
+    def linger(self, call: C, *, enough: bool) -> None:
+        """Wait for more, as long as it may, if there are enough; else for as long as it takes."""
+
+    def shut(self, call: C) -> None:
+        """A sign-up is open no longer: whoever was still signing up is closed."""
+
+    def go_on(self, call: C) -> None:
+        """What a state does is done: take the first branch of ``then`` that may be taken."""
+
+    def signed_up(self, call: C, sign_up: C) -> Any:
+        """A sign-up is over; return whose it was."""
+
+    def introduce(self, call: C, sign_up: C, seat: Seat) -> bool:
+        """Give a peer the fields that its sign-up returned; False, and it is closed, if those are none."""
+
+    def welcome(self, call: C, seat: Seat) -> bool:
+        """Take the branch for who is about to be seated; False, and it is closed, if none may be taken."""
+
+    def sit(self, call: C, seat: Seat) -> None:
+        """A peer takes the next seat."""
+
+    def unseat(self, call: C, seat: Seat) -> None:
+        """A seated peer has left an open sign-up."""
+
+    # -- what is told
+
+    def tell_gone(self, seat: Seat) -> None:
+        """Tell of a peer that left before it took its seat."""
+
+    def tell_late(self, call: C, seat: Seat | None, due: float) -> None:
+        """Tell of a limit that is over, and of the only peer that was awaited, if it was one."""
 
     def tell_loss(self, holder: C, seat: Seat) -> None:
         """Tell of a peer that has closed its connection."""
@@ -168,6 +225,8 @@ class Domain(Hearing[C, Seat], Protocol[C, Seat, Reading]):
 
     def tell_early(self, seat: Seat, hearers: list[Hearer[C]]) -> None:
         """Tell of a message that nobody had asked for."""
+
+    # -- how it ends
 
     def end_sign_up(self, sign_up: C, reason: str) -> None:
         """A sign-up that answers to nothing more loses its peer."""

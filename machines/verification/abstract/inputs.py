@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import inf
 
-from machines.semantics import reception
+from machines.semantics import reception, sign_ups
 from machines.semantics.hearing import hearers, only_seats
 from machines.verification.abstract.domain import AbstractError, PeerRef, Value
 from machines.verification.abstract.role_domain import RoleDomain
@@ -43,7 +43,7 @@ class AbstractInterpreter(RoleDomain):
         self.work.append(self.root)
         self._drain()
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Go on with a step that was paused."""
         self._drain()
 
@@ -114,14 +114,10 @@ class AbstractInterpreter(RoleDomain):
             self.event = self.event or f"waits in vain in {call.table.name}.{call.state}"
             if state.accept is not None and state.accept.seats is not None:
                 self.event = f"the time of {call.table.name}.{call.state} is up"
-                if len(call.look(state.accept.name)) >= self._seats_of(call)[0]:
-                    self._close_door(call)
-                    return self._drain()
-            seat = call.hears[0] if call.node.kind == "wait" and len(call.hears) == 1 else None
-            self.fault(call, ".timeout", seat, "late")
+            sign_ups.time_is_up(self, call)
         elif timer.kind == "linger":
             self.event = self.event or f"has waited long enough in {call.table.name}.{call.state}"
-            self._close_door(call)
+            sign_ups.close(self, call)
         else:
             self.event = (
                 f"{timer.kind.removeprefix('always:').rstrip('0123456789')} rings in {call.table.name}.{call.state}"

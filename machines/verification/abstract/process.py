@@ -342,7 +342,7 @@ def _did(walk: AbstractInterpreter, given: Input) -> bool:
         case ("start",):
             walk.start()
         case ("go on",):
-            walk.go_on()
+            walk.resume()
         case ("connect", seat):
             walk.connect(seat)
         case ("read", seat, token):

@@ -9,6 +9,7 @@ from typing import Any
 
 from machines.analysis.call_graph import kind
 from machines.model import Branch, Early, Expression, Name
+from machines.semantics.domain import Domain
 from machines.semantics.hearing import below, outward
 from machines.verification.abstract.alike import Alike
 from machines.verification.abstract.domain import (
@@ -39,12 +40,13 @@ from machines.verification.abstract.state import (
     Closed,
     Local,
     Observation,
+    Reading,
     Sent,
     Token,
 )
 
 
-class StateQueries:
+class StateQueries(Domain[AbstractCall, int, Reading]):
     """A role between two steps."""
 
     def __init__(
@@ -193,7 +195,7 @@ class StateQueries:
                 yield AbstractTimer(at, "window" if state.accept is not None else "late", meant, here)
             accept = state.accept
             lingers = accept is not None and accept.linger is not None and call.sign_ups is not None
-            if accept is not None and lingers and len(call.look(accept.name)) >= self._seats_of(call)[0]:
+            if accept is not None and lingers and len(call.look(accept.name)) >= self.seats_wanted(call)[0]:
                 yield AbstractTimer(at, "linger", True, here)
             for layer in (call.node.layer, call.table.always):
                 if layer is None:
@@ -243,7 +245,8 @@ class StateQueries:
             at = at.parent
         return inf
 
-    def _seats_of(self, call: AbstractCall) -> tuple[int, float]:
+    def seats_wanted(self, call: AbstractCall) -> tuple[int, float]:
+        """Return how many an open sign-up wants at least, and how many at most."""
         accept = call.node.accept
         assert accept is not None, "only an accept has seats"
         if accept.seats is None:

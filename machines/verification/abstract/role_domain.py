@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from machines.model import FrameUntil
-from machines.semantics import reception
+from machines.semantics import reception, sign_ups
 from machines.semantics.domain import Hearer
 from machines.semantics.hearing import only_seats
 from machines.verification.abstract.dialogue import is_ignored
-from machines.verification.abstract.domain import PeerRef
+from machines.verification.abstract.domain import Fields, PeerRef
 from machines.verification.abstract.outlines import LayerOutline
 from machines.verification.abstract.state import (
     DROPPED,
@@ -16,16 +16,16 @@ from machines.verification.abstract.state import (
     NONSENSE,
     OPEN,
     REASON,
+    SILENT,
     TOLD,
     AbstractCall,
     Observation,
+    Reading,
     Token,
     is_marked,
 )
 from machines.verification.abstract.transitions import StateTransitions
 from machines.wire.composite_framing import opens_with_pattern
-
-Reading = tuple[str, Token]  # the message that something is taken for, and what it is
 
 
 class RoleDomain(StateTransitions):
@@ -42,6 +42,10 @@ class RoleDomain(StateTransitions):
     def fault(self, call: AbstractCall, event: str, seat: int | None, reason: str, why: str = "") -> None:
         """Let whoever answers a fault do so."""
         reception.fault(self, call, event, seat, reason, why)
+
+    def stop_limit(self, call: AbstractCall) -> float:
+        """Return 0: there is no time here."""
+        return 0.0
 
     def lists(self, layer: LayerOutline, seat: int) -> bool:
         """Say whether a layer lists any message."""
@@ -118,26 +122,105 @@ class RoleDomain(StateTransitions):
         """Faults of a peer concern whoever hears it: what is started, and lent peers, is not explored."""
         return True
 
-    def unseat(self, holder: AbstractCall, seat: int) -> None:
-        """A seated peer left while the sign-up is open: its seat is free."""
-        accept = holder.node.accept
-        assert accept is not None, "only an accept has seats"
-        at = holder.table.index[accept.name]
-        holder.env[at] = tuple(one for one in holder.env[at] if one != PeerRef(seat))
-
-    def recount(self, holder: AbstractCall) -> None:
-        """Look again at how many an open sign-up has seated."""
-        self._recount(holder)
-
     def loss_known(self, seat: int) -> None:
         """Somebody is told now that a peer is gone, and nobody will be again."""
         self.event = self.event or "hears that the connection is lost"
         self.seats[seat] = DROPPED_TOLD if self.seats[seat] in (DROPPED, DROPPED_TOLD) else TOLD
 
+    def is_gone(self, seat: int) -> bool:
+        """Say whether nothing can be sent to a peer any more."""
+        return self.seats[seat] in SILENT
+
+    # -- sign-ups ------------------------------------------------------------------------------------------------------
+
+    def wants_seats(self, call: AbstractCall) -> bool:
+        """Say whether a sign-up says how many it wants."""
+        return call.node.accept is not None and call.node.accept.seats is not None
+
+    def seated(self, call: AbstractCall) -> int:
+        """Return how many have a seat."""
+        return len(call.env[self._seats_at(call)])
+
+    def _seats_at(self, call: AbstractCall) -> int:
+        accept = call.node.accept
+        assert accept is not None, "only an accept has seats"
+        return call.table.index[accept.name]
+
+    def hear_seated(self, call: AbstractCall) -> None:
+        """Let a sign-up hear those who are seated, and whom it awaits besides."""
+        seated = [one.seat for one in call.env[self._seats_at(call)]]
+        if call.node.awaits is not None:
+            group, _ = self.reckoner.group(self._value(call.node.awaits, call))
+            seated.extend(seat for seat in group if seat not in seated)
+        call.hears = tuple(seated)
+        for seat in seated:
+            if self.seats[seat] == DROPPED:
+                self._tell_closed(call, seat)
+
+    def recount(self, call: AbstractCall) -> None:
+        """Look again at a sign-up, if it is open."""
+        if call.sign_ups is not None and call.alive and call.node.accept is not None:
+            sign_ups.look_again(self, call)
+
+    def linger(self, call: AbstractCall, *, enough: bool) -> None:
+        """Do nothing: which clocks may ring is seen from how many are seated."""
+
+    def shut(self, call: AbstractCall) -> None:
+        """A sign-up is open no longer: whoever was still signing up is closed."""
+        pending, call.sign_ups = call.sign_ups, None
+        self._close_pending(pending or {})
+
+    def _admit(self, call: AbstractCall, seat: int) -> None:
+        accept = call.node.accept
+        assert accept is not None, "only an accept admits"
+        assert call.sign_ups is not None, "it is open"
+        call.env[call.table.index["peer"]] = PeerRef(seat)
+        arguments = tuple([self._value(argument, call) for argument in accept.machine.arguments or ()])
+        child = self._call(accept.machine.path, arguments, call)
+        child.seat = seat
+        call.sign_ups[seat] = child
+        self.work.append(child)
+
+    def signed_up(self, call: AbstractCall, sign_up: AbstractCall) -> int:
+        """A sign-up is over; return whose it was."""
+        assert call.sign_ups is not None, "it is open"
+        del call.sign_ups[sign_up.seat]
+        return sign_up.seat
+
+    def introduce(self, call: AbstractCall, sign_up: AbstractCall, seat: int) -> bool:
+        """Give a peer the fields that its sign-up returned."""
+        call.env[call.table.index["peer"]] = PeerRef(seat)
+        if type(sign_up.result) is Fields:
+            self._know_of(PeerRef(seat), dict(sign_up.result.items))
+        return True
+
+    def welcome(self, call: AbstractCall, seat: int) -> bool:
+        """Take the branch for who is about to be seated; False, and it is closed, if none may be taken."""
+        if self._fire(call, call.node.layer, ".seated", seat):
+            return True
+        self._drop(seat, "door")
+        return False
+
+    def sit(self, call: AbstractCall, seat: int) -> None:
+        """A peer takes the next seat."""
+        at = self._seats_at(call)
+        call.env[at] = (*call.env[at], PeerRef(seat))
+
+    def unseat(self, call: AbstractCall, seat: int) -> None:
+        """A seated peer left while the sign-up is open: its seat is free."""
+        at = self._seats_at(call)
+        call.env[at] = tuple(one for one in call.env[at] if one != PeerRef(seat))
+
     # -- what is told --------------------------------------------------------------------------------------------------
 
     def tell_loss(self, holder: AbstractCall, seat: int) -> None:
         """Tell nothing: a loss is no fault of the protocol."""
+
+    def tell_gone(self, seat: int) -> None:
+        """Tell nothing: who leaves early is no fault of the protocol."""
+
+    def tell_late(self, call: AbstractCall, seat: int | None, due: float) -> None:
+        """Tell nothing: that a clock rang is what the step is about."""
 
     def tell_kept(self, seat: int) -> None:
         """Tell nothing: what waits is seen in what the peer has sent."""

@@ -27,6 +27,7 @@ SILENT = (TOLD, DROPPED, DROPPED_TOLD)
 MARKED = "marked "  # and a reason: a fault of it waits for whoever hears it next
 
 Token = tuple[str, tuple[tuple[str, Value], ...]]  # a message on its way: its name, and the fields that decide
+Reading = tuple[str, Token]  # the message that something is taken for, and what it is
 Local = tuple[Any, ...]
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from machines.analysis.call_graph import kind
 from machines.model import Branch, Choice, Expression, Goto, Return, Stay
+from machines.semantics import sign_ups
 from machines.verification.abstract.domain import (
     NUMBER_MAX,
     UNSET,
     AbstractError,
-    Fields,
     Infeasible,
     PeerRef,
     Range,
@@ -148,7 +148,7 @@ class StateTransitions(StepRunner):
             if state.ask is not None:
                 call.asked = True
         elif state.accept is not None and call.sign_ups is not None:
-            self._hear_seated(call)
+            self.hear_seated(call)
 
     def _look_round(self, *, at_once: bool = False) -> None:
         """Raise Round if the step has come back to where it was: then it would go on so without end."""
@@ -194,14 +194,25 @@ class StateTransitions(StepRunner):
         elif what == "call":
             self._run(call)
         elif what == "accept":
-            self._open_door(call)
+            self._open_sign_up(call)
         else:
-            self._then(call)
+            self.go_on(call)
 
-    def _then(self, call: AbstractCall) -> None:
+    def go_on(self, call: AbstractCall) -> None:
+        """What a state does is done: take the first branch of ``then`` that may be taken."""
         state = call.node.state
         if state.then is None or not self._choose(call, state.then, None, None):
             raise AbstractError(f"no branch of the choice in line {state.place.line} may be taken")
+
+    def _open_sign_up(self, call: AbstractCall) -> None:
+        accept = call.node.accept
+        assert accept is not None, "only an accept is open"
+        index = call.table.index[accept.name]
+        if type(call.env[index]) is not tuple:
+            call.env[index] = ()
+        call.sign_ups, call.parked = call.parked or {}, None
+        sign_ups.look_again(self, call)
+        self.hears_more = True
 
     def _register(self, call: AbstractCall, *, afresh: bool) -> None:
         state = call.node.state
@@ -254,13 +265,13 @@ class StateTransitions(StepRunner):
                 index = loop[2] + 1
                 if index >= len(loop[1]):
                     call.loop = None
-                    return self._then(call)
+                    return self.go_on(call)
                 item = loop[1][index]
                 call.loop = ("list", loop[1], index)
             else:
                 if self.oracle.choose(2) == 1:
                     call.loop = None
-                    return self._then(call)
+                    return self.go_on(call)
                 value = loop[1]
                 self.fresh += 1
                 item = (
@@ -288,7 +299,7 @@ class StateTransitions(StepRunner):
             self._end("")
             return
         if call.seat >= 0:
-            self._take_seat(parent, call)
+            sign_ups.take_seat(self, parent, call)
             return
         parent.child = None
         state = parent.node.state
@@ -302,83 +313,10 @@ class StateTransitions(StepRunner):
             for binding, value in zip(state.bindings, values, strict=True):
                 self._bind(parent, binding.target, value)
         if parent.loop is None:
-            self._then(parent)
+            self.go_on(parent)
             return
         each = state.each
         assert each is not None, "only a loop has items"
         if each.until is not None and self.reckoner.holds(each.until, self._looker(parent)):
             parent.loop = ("list", (), 0)
         self._next_item(parent)
-
-    # -- doors ---------------------------------------------------------------------------------------------------------
-
-    def _open_door(self, call: AbstractCall) -> None:
-        accept = call.node.accept
-        assert accept is not None, "only an accept has a door"
-        index = call.table.index[accept.name]
-        if type(call.env[index]) is not tuple:
-            call.env[index] = ()
-        call.sign_ups, call.parked = call.parked or {}, None
-        self._recount(call)
-        self.hears_more = True
-
-    def _hear_seated(self, call: AbstractCall) -> None:
-        accept = call.node.accept
-        assert accept is not None, "only an accept seats"
-        seated = [one.seat for one in call.look(accept.name)]
-        if call.node.awaits is not None:
-            group, _ = self.reckoner.group(self._value(call.node.awaits, call))
-            seated.extend(seat for seat in group if seat not in seated)
-        call.hears = tuple(seated)
-        for seat in seated:
-            if self.seats[seat] == DROPPED:
-                self._tell_closed(call, seat)
-
-    def _recount(self, call: AbstractCall) -> None:
-        if call.sign_ups is None or not call.alive or call.node.accept is None:
-            return
-        self._hear_seated(call)
-        if len(call.look(call.node.accept.name)) >= self._seats_of(call)[1]:
-            self._close_door(call)
-
-    def _close_door(self, call: AbstractCall) -> None:
-        sign_ups, call.sign_ups = call.sign_ups, None
-        self._close_pending(sign_ups or {})
-        self._then(call)
-
-    def _admit(self, call: AbstractCall, seat: int) -> None:
-        accept = call.node.accept
-        assert accept is not None, "only an accept admits"
-        assert call.sign_ups is not None, "its door is open"
-        call.env[call.table.index["peer"]] = PeerRef(seat)
-        arguments = tuple([self._value(argument, call) for argument in accept.machine.arguments or ()])
-        child = self._call(accept.machine.path, arguments, call)
-        child.seat = seat
-        call.sign_ups[seat] = child
-        self.work.append(child)
-
-    def _take_seat(self, call: AbstractCall, child: AbstractCall) -> None:
-        accept = call.node.accept
-        assert accept is not None, "only an accept seats"
-        assert call.sign_ups is not None, "its door is open"
-        seat = child.seat
-        del call.sign_ups[seat]
-        if self.seats[seat] in SILENT:
-            return
-        index = call.table.index
-        call.env[index["peer"]] = PeerRef(seat)
-        if type(child.result) is Fields:
-            self._know_of(PeerRef(seat), dict(child.result.items))
-        before = call.state
-        seated = call.node.state.answers.seated
-        if seated is not None:
-            door = call.sign_ups
-            if not self._fire(call, call.node.layer, ".seated", seat):
-                self._drop(seat, "door")
-                return
-            call.env[index[accept.name]] = (*call.look(accept.name), PeerRef(seat))
-            if call.sign_ups is not door or call.state != before or not call.alive:
-                return
-        else:
-            call.env[index[accept.name]] = (*call.look(accept.name), PeerRef(seat))
-        self._recount(call)

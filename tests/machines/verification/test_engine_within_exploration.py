@@ -18,7 +18,7 @@ from machines.model import Spec
 from machines.semantics.hearing import layers
 from machines.verification.abstract.inputs import AbstractInterpreter
 from machines.verification.abstract.process import Process
-from machines.verification.abstract.state import TOLD, AbstractCall
+from machines.verification.abstract.state import AbstractCall
 from tests.support import session_harness, unruly
 from tests.support.abstract_twin import MissedError, Twin, TwinnedSession, processes
 from tests.support.random_inputs import RandomInputs
@@ -126,19 +126,11 @@ def _close_nobody(walk: Any, pending: dict[int, AbstractCall]) -> None:
 
 def _start_no_loop_anew(walk: Any, call: AbstractCall) -> None:
     call.loop = None
-    walk._then(call)
+    walk.go_on(call)
 
 
 def _mark_nobody(walk: Any, seat: int, reason: str) -> None:
     """Throw away what nobody asked for, and think nothing of it."""
-
-
-def _seat_who_is_gone(original: Callable[..., None]) -> Callable[..., None]:
-    def take_seat(walk: Any, call: AbstractCall, child: AbstractCall) -> None:
-        walk.seats[child.seat] = TOLD
-        original(walk, call, child)
-
-    return take_seat
 
 
 CHANGES: dict[str, tuple[str, Any]] = {
@@ -152,7 +144,7 @@ CHANGES: dict[str, tuple[str, Any]] = {
     "who signs up stays when the sign-up ends": ("_close_pending", _close_nobody),
     "a loop has one item": ("_next_item", _start_no_loop_anew),
     "who speaks early is not marked": ("mark", _mark_nobody),
-    "nobody is seated": ("_take_seat", _seat_who_is_gone(AbstractInterpreter._take_seat)),
+    "nobody is seated": ("is_gone", lambda walk, seat: True),
 }
 
 
