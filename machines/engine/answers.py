@@ -1,41 +1,19 @@
-"""What a role's own player is asked, and what it answers, read as a message."""
+"""What a role's own player answers, read as a message."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf
 from typing import TYPE_CHECKING, Any
 
-from machines.effects import Ask, Note
+from machines.effects import Note
 from machines.engine import violations
-from machines.engine.compiler import CompiledState, MessageHandler
+from machines.engine.compiler import MessageHandler
 from machines.messages.shapes import Mismatch
 from machines.model import Spec
 
 if TYPE_CHECKING:
     from machines.engine.call_stack import CallFrame
     from machines.engine.interpreter import Interpreter
-
-
-NO_QUESTIONS: dict[int, CallFrame] = {}  # what a session has whose role asks nothing; nobody writes to it
-
-
-def ask(session: Interpreter, frame: CallFrame, node: CompiledState) -> None:
-    """Ask the player what a state asks."""
-    question, names, values, answers = node.asked  # type: ignore[misc]
-    arguments = tuple(zip(names, values(frame.slots), strict=True))
-    session.asked += 1
-    frame.question = session.asked
-    if session.questions is NO_QUESTIONS:
-        session.questions = {}
-    session.questions[session.asked] = frame
-    deadline = inf
-    at: CallFrame | None = frame
-    while at is not None:  # the call that it decides in may have less time than the state
-        deadline = min(deadline, at.deadline)
-        at = at.parent if not at.detached else None
-    seconds = deadline - session.now if deadline != inf else None
-    session.effects.append(Ask(session.asked, question, arguments, answers, seconds))
 
 
 def read_answer(

@@ -17,7 +17,7 @@ from typing import Any
 
 from machines.effects import Ask, Cancel, Effect, Ended, Note, Violation
 from machines.effects import Drop as DropEffect
-from machines.engine import admission, answers, iteration, keeping, spawning
+from machines.engine import admission, iteration, keeping, spawning
 from machines.engine.actions import peers
 from machines.engine.call_stack import (
     LOST,
@@ -48,7 +48,7 @@ from machines.engine.compiler import (
     Reading,
 )
 from machines.engine.timers import start_clocks, start_timers
-from machines.engine.transaction import PLAIN, Forgotten, PendingSpawn, Transaction, Undoable
+from machines.engine.transaction import NO_QUESTIONS, PLAIN, Forgotten, PendingSpawn, Transaction, Undoable
 from machines.semantics import sign_ups
 from machines.semantics.domain import Domain
 from machines.semantics.hearing import last_layer, layers
@@ -62,8 +62,8 @@ _NO_SLOTS: list[Any] = []  # what a frame that is over has; nobody writes to it
 class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
     """A session without its inputs."""
 
-    __slots__ = ("asked", "earliest", "ended", "event_mark", "failures", "granted", "lonely", "my", "now",
-                 "over_limit", "questions", "reading", "room", "root", "seed", "serial", "sign_ups", "speaker", "steps",
+    __slots__ = ("earliest", "ended", "event_mark", "failures", "granted", "lonely", "my",
+                 "over_limit", "reading", "room", "root", "seed", "serial", "sign_ups", "speaker", "steps",
                  "transitions", "unheard", "work")  # fmt: skip
 
     def __init__(self, program: Program, seed: int, my: Mapping[str, Any]) -> None:
@@ -81,7 +81,7 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
         self.over_limit = False
         self.room = program.wire.kept_bytes_max // keeping.GROWTH  # bytes that may come until what is kept is measured
         self.earliest = inf  # no clock is due before; may be too early, never too late
-        self.questions = answers.NO_QUESTIONS
+        self.questions = NO_QUESTIONS
         self.asked = 0
         self.work: list[CallFrame] = []
         self.ready: list[PeerState] = []  # seats whose inbox somebody may have begun to hear
@@ -213,7 +213,7 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
             if again:
                 start_clocks(self, frame, node)
             if asks:
-                answers.ask(self, frame, node)
+                self.ask(frame, node)
             if node.kind == WAIT:
                 if node.awaits is not None:
                     self.register(frame, node, afresh=False)
@@ -469,7 +469,7 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
                 if node.awaits is not None:
                     self.register(frame, node, afresh=True)
                 if node.asked is not None:
-                    answers.ask(self, frame, node)
+                    self.ask(frame, node)
                 if self.unheard:
                     self.hear_more()
                 return

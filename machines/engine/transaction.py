@@ -7,19 +7,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
+from machines.effects import Ask, Effect, Note, Resume, SecureLink
 from machines.effects import Drop as DropEffect
-from machines.effects import Effect, Note, Resume, SecureLink
 from machines.effects import Send as SendEffect
 from machines.engine.actions import peers
 from machines.engine.call_stack import CallFrame, PeerState
-from machines.engine.compiler import Program
+from machines.engine.compiler import CompiledState, Program
 from machines.engine.keeping import Kept
 from machines.model import CompositeFrame as WireFrame
 from machines.values import Peer, Record
 
 PLAIN = Record({"secure": False})  # what `my` is where nobody said anything of it
+NO_QUESTIONS: dict[int, CallFrame] = {}  # what a session has whose role asks nothing; nobody writes to it
 SWEEP_MIN = 64  # so many seats may be gone before it is looked whether they are still of use
 
 
@@ -83,9 +85,12 @@ Undoable = PeerState | PendingSpawn | Forgotten | tuple[CallFrame, str, bool] | 
 class Transaction:
     """The part of a session that steps write to."""
 
-    __slots__ = ("effects", "extra", "program", "ready", "seats", "undoable")
+    __slots__ = ("asked", "effects", "extra", "now", "program", "questions", "ready", "seats", "undoable")
 
     program: Program
+    now: float  # of the event, in seconds
+    asked: int  # questions so far
+    questions: dict[int, CallFrame]  # those that are open, by their numbers
     seats: list[PeerState]
     effects: list[Effect]
     ready: list[PeerState]
@@ -158,6 +163,23 @@ class Transaction:
         starting = PendingSpawn(frame, machine, arguments)
         self.extras().starting += (starting,)
         self.undoable.append(starting)
+
+    def ask(self, frame: CallFrame, node: CompiledState) -> None:
+        """Ask the player what a state asks."""
+        question, names, values, answers = node.asked  # type: ignore[misc]
+        arguments = tuple(zip(names, values(frame.slots), strict=True))
+        self.asked += 1
+        frame.question = self.asked
+        if self.questions is NO_QUESTIONS:
+            self.questions = {}
+        self.questions[self.asked] = frame
+        deadline = inf
+        at: CallFrame | None = frame
+        while at is not None:  # the call that it decides in may have less time than the state
+            deadline = min(deadline, at.deadline)
+            at = at.parent if not at.detached else None
+        seconds = deadline - self.now if deadline != inf else None
+        self.effects.append(Ask(self.asked, question, arguments, answers, seconds))
 
     def write_live(self, slots: list[Any], slot: int, value: Any) -> None:
         """Bind a live value, of whatever machine."""
