@@ -78,8 +78,9 @@ class Drawings:
 class EditView:
     """The application that shows one spec while it is written; its paths are relative."""
 
-    def __init__(self, file: SpecFile, bench: Bench) -> None:
+    def __init__(self, file: SpecFile, bench: Bench, *, up: bool = False) -> None:
         self._file = file
+        self._up = up  # whether the page leads back to a list
         self._bench = bench
         self._drawings = Drawings()
         self._room = Room(PAGES_MAX)
@@ -113,7 +114,7 @@ class EditView:
             return PlainTextResponse(f"{error}\n", 422)
 
     async def _edit(self, socket: WebSocket) -> None:
-        page = _EditPage(self._file, self._bench, self._drawings)
+        page = _EditPage(self._file, self._bench, self._drawings, up=self._up)
         await self._room.hold(socket, page.tell, page.hear)
 
 
@@ -127,8 +128,9 @@ class EditSite:
 class _EditPage:
     """One page that is open. Of texts that come while one is looked at only the last is looked at next."""
 
-    def __init__(self, file: SpecFile, bench: Bench, drawings: Drawings) -> None:
+    def __init__(self, file: SpecFile, bench: Bench, drawings: Drawings, *, up: bool) -> None:
         self._file = file
+        self._up = up
         self._bench = bench
         self._drawings = drawings
         self._next: FromPage | None = None
@@ -141,7 +143,7 @@ class _EditPage:
         except SpecFileError as error:
             await socket.send_json({"gone": str(error)})
             return
-        told = {"name": self._file.name, "text": text, "mark": mark, "writable": self._file.writable}
+        told = {"name": self._file.name, "text": text, "mark": mark, "writable": self._file.writable, "up": self._up}
         await socket.send_json(told)
         while True:
             await self._asked.wait()

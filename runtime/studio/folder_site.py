@@ -104,7 +104,7 @@ class _OpenSpec:
 
     def __init__(self, path: Path, rules: Sequence[str]) -> None:
         name = f"./{path}" if path.parent == Path() else str(path)
-        self._site = EditView(SpecFile(name, writable=False), Bench(name, rules))
+        self._site = EditView(SpecFile(name, writable=False), Bench(name, rules), up=True)
 
     @property
     def busy(self) -> bool:

@@ -268,13 +268,16 @@ const Studio = (() => {
           drawn.delete(index);
         }
       }
+      let above = null; // rows stand in the page in their order: it is read aloud so, and printed
       for (let index = first; index < end; index++) {
         let row = drawn.get(index);
         if (!row) {
           row = this.rowOf(index);
           drawn.set(index, row);
-          this.tall.append(row);
+          if (above) above.after(row);
+          else this.tall.prepend(row);
         }
+        above = row;
         const step = list[index][0];
         row.classList.toggle("now", step === this.at);
         row.classList.toggle("after", step > this.at);

@@ -128,6 +128,7 @@
     trial.light();
     for (const { id } of wanted) if (pictures.figures.has(id)) pictures.place.append(pictures.figures.get(id)); // in the spec's order
     $("pictures").classList.remove("stale");
+    $("unread").hidden = true;
     document.body.dataset.drawn = of;
   }
 
@@ -143,6 +144,7 @@
     } else if (news.problems) {
       problems = news.problems;
       $("pictures").classList.add("stale"); // until they are drawn: a text that cannot be read has none
+      $("unread").hidden = !problems.length || pictures.figures.size > 0;
       list();
       told();
       trial.stop(problems.length > 0);
@@ -224,7 +226,9 @@
       area.setSelectionRange(0, 0);
       draw();
       told();
-      if (!writable) $("save").title = "a spec that ships is not written";
+      $("up").hidden = !news.up;
+      $("save").hidden = !writable;
+      $("unsaved").hidden = writable;
     }
     look();
     document.body.dataset.ready = "1";

@@ -88,9 +88,10 @@
 
   const WIDE = 160; // characters of a value beyond which it is folded
   function field(name, text) {
-    if (text.length <= WIDE) return html("pre", `${name}: ${text}`);
+    const head = name && `${name}: `;
+    if (text.length <= WIDE) return html("pre", `${head}${text}`);
     const folded = html("details");
-    folded.append(html("summary", `${name}: ${text.slice(0, 40)}…`), html("pre", text));
+    folded.append(html("summary", `${head || "as it was sent: "}${text.slice(0, 40)}…`), html("pre", text));
     return folded;
   }
 
@@ -118,7 +119,7 @@
       if (one.fields && Object.keys(one.fields).length) {
         for (const [name, value] of Object.entries(one.fields)) $("detail").append(field(name, JSON.stringify(value)));
       }
-      if (one.raw) $("detail").append(html("pre", one.raw));
+      if (one.raw) $("detail").append(field("", one.raw));
     }
     if (!told.length) $("detail").append(html("h2", `${rows[step][KIND]}: nothing was said`));
   }

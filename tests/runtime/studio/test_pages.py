@@ -210,6 +210,10 @@ def test_a_saved_page_opens_from_its_file_and_is_led_by_keys(run: RecordedRun, b
     page.locator("#slider").fill("50")
     page.wait_for_selector("#board[src^='data:image/svg']")
     assert "INTER" in page.inner_text("#detail")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    printed = page.evaluate("[...document.querySelectorAll('.row')].map((row) => Number(row.dataset.step))")
+    assert printed == sorted(printed), "what is printed is in its order"
+    assert len(printed) == page.evaluate("Number(document.querySelector('.row').getAttribute('aria-setsize'))")
     assert said == []
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
     page.close()
