@@ -16,6 +16,7 @@ from benchmarks.handwritten import SERVERS
 from benchmarks.platforms import measured as measured_platforms
 from benchmarks.platforms import platforms
 from benchmarks.simulation import row
+from benchmarks.tournament import best
 from machines.analysis.traversal import machine_expressions
 from machines.verification.abstract import questions
 from tests.parts import by_default
@@ -65,6 +66,18 @@ def test_the_engine_plays_what_is_timed() -> None:
 def test_games_in_memory_are_timed_beside_the_same_over_tcp() -> None:
     found = row("tsuro", ("second", "second", "second"), (), 1)
     assert 0 < found.thinking < found.memory < found.tcp
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processor time is seen in /proc")
+def test_of_an_event_is_told_what_a_match_costs_whom() -> None:
+    pytest.importorskip("sqlalchemy")
+
+    (found,) = best("sticks", 10, [2], 1)
+
+    assert (found.matches, found.workers) == (10, 2)
+    assert 0 < found.coordinator < found.match
+    assert found.fork_server > 0
+    assert 1 < found.bound <= 2
 
 
 @pytest.mark.parametrize("name", CURVES)

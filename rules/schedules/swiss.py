@@ -28,7 +28,7 @@ def swiss_round(scores: Mapping[int, float], history: Sequence[Round], seated: S
     order = sorted(scores, key=lambda player: (-scores[player], seated.index(player)))
     met = {frozenset(table) for tables in history for table in tables}
     leads, byes = _leads(order, history), _byes(order, history)
-    balanced = met | {frozenset(pair) for pair in combinations(order, 2) if _is_unbalanced(pair, leads)}
+    balanced = met | _unbalanced(leads)
     for barred, bye, strict, steps_max in (
         (balanced, byes[0], True, BALANCED_STEPS_MAX),
         *((met, bye, True, STEPS_MAX) for bye in byes),
@@ -51,10 +51,11 @@ def _leads(order: Sequence[int], history: Sequence[Round]) -> dict[int, int]:
     return found
 
 
-def _is_unbalanced(pair: Table, leads: Mapping[int, int]) -> bool:
-    """Whether one of two would have to be first, or second, more often than it may."""
-    one, other = (leads[player] for player in pair)
-    return min(one, other) >= LEAD_MAX or max(one, other) <= -LEAD_MAX
+def _unbalanced(leads: Mapping[int, int]) -> set[frozenset[int]]:
+    """Return the pairs of which one would have to be first, or second, more often than it may."""
+    ahead = [player for player, lead in leads.items() if lead >= LEAD_MAX]
+    behind = [player for player, lead in leads.items() if lead <= -LEAD_MAX]
+    return {frozenset(pair) for alike in (ahead, behind) for pair in combinations(alike, 2)}
 
 
 def _byes(order: Sequence[int], history: Sequence[Round]) -> list[int | None]:

@@ -106,6 +106,7 @@ async def play(
     tells_waits: bool = False,
     make_player: Callable[..., AbstractAsyncContextManager[Player]] = open_player,
     elsewhere: Mapping[str, Callable[[Address], Awaitable[None]]] = {},
+    programs: Mapping[str, Program] = {},
 ) -> GameResult:
     """Play a game and return how it ended.
 
@@ -116,29 +117,35 @@ async def play(
     question that ``answers`` has is answered with that message, and nobody is asked. With ``tells_waits`` the log says
     what is waited for when nothing happens for a while. ``make_player`` makes players as `open_player` does.
     ``elsewhere`` has, by name, what connects a player that runs elsewhere to the server, until it is through.
+    ``programs`` are the roles that `compiled` returns, if they are there already.
 
     Raises:
         UnknownPlayerError: a player cannot be made.
         NetworkError: loopback TCP does not work here.
     """
-    game = _Game(spec, rules, server, client, elsewhere, tells_waits=tells_waits)
+    game = _Game(spec, programs or compiled(spec, rules, server, client), server, client, elsewhere, tells_waits)
     began = time.monotonic()
     async with AsyncExitStack() as opened:
-        programs: list[Player] = []
-        for seat in seats:
+        opened_players: list[Player] = []
+        players: dict[tuple[int, str], Player] = {}
+        for index, seat in enumerate(seats):
             who: dict[str, Any] = {"name": seat.name, "seed": seat.seed, "folder": seat.folder}
             made = make_player(seat.kind, spec=spec, terminal=terminal, **who)
-            programs.append(await opened.enter_async_context(made))
-        players: dict[tuple[int, str], Player] = {}
-        for index, program in enumerate(programs):
-            player = GivenAnswers(program, answers)
-            for role in game.deciders():  # it hears the news of all of them
-                players[index, role] = Paced(player, pace) if pace and seats[index].kind not in PERSONS else player
+            opened_players.append(await opened.enter_async_context(made))
+            given: Player = GivenAnswers(opened_players[index], answers)
+            player = Paced(given, pace) if pace and seat.kind not in PERSONS else given
+            players |= {(index, role): player for role in game.deciders()}  # it hears the news of all of them
         async with anyio.create_task_group() as starts:
-            for program in programs:
-                starts.start_soon(started, program)
+            for opened_player in opened_players:
+                starts.start_soon(started, opened_player)
         await run_in_group(lambda tasks: game.run(tasks, seats, players, seed, journal, observe), bare=Exception)
-    return game.result(seats, programs, time.monotonic() - began)
+    return game.result(seats, opened_players, time.monotonic() - began)
+
+
+def compiled(spec: Spec, rules: Mapping[str, ModuleType], server: str, client: str) -> dict[str, Program]:
+    """Return the roles of a game, compiled: the server's, the players', and those that listen beside them."""
+    roles = dict.fromkeys((server, *around(spec, client), client))
+    return {role: Program(spec, role, rules) for role in roles}
 
 
 def seat_names(spec: Spec, server: str, client: str, names: Sequence[str]) -> Callable[[int], str]:
@@ -156,16 +163,14 @@ class _Game:
     def __init__(
         self,
         spec: Spec,
-        rules: Mapping[str, ModuleType],
+        programs: Mapping[str, Program],
         server: str,
         client: str,
         elsewhere: Mapping[str, Callable[[Address], Awaitable[None]]],
-        *,
         tells_waits: bool,
     ) -> None:
         self.listening = around(spec, client)
-        roles = dict.fromkeys((server, *self.listening, client))
-        self.programs = {role: Program(spec, role, rules) for role in roles}
+        self.programs = programs
         self.taken = connections(spec, client, server)  # how many each player has to the server
         self.server = server
         self.client = client

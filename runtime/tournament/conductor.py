@@ -21,6 +21,7 @@ from runtime.tournament.event import REMOTE, Event
 from runtime.tournament.lobby import Lobby
 from runtime.tournament.lost_processes import ALONE, ENDED_WELL, STAND_IN, places_without
 from runtime.tournament.match_process import MatchReport, MatchTask, seats_of_match
+from runtime.tournament.preparation import recipe
 from runtime.tournament.progress import EventProgress, progress_of
 from runtime.tournament.store import Match, Store
 from runtime.tournament.table import placed_text
@@ -77,7 +78,9 @@ class Conductor:
         self._waits: dict[str, float] = {}  # since when a match waits for those who come by token
         self._stopped = False
         self._mark = store.mark
-        self._here = LocalEngine(arena.preloaded)
+        given = event.spec, event.rules, arena.server, arena.client
+        recipes = [recipe(given[0], settings, *given[1:]) for settings in arena.settings.values()]
+        self._here = LocalEngine(arena.preloaded, recipes)
         self._engine: Engine = engine or self._here
         self._engines = [self._here] if engine is None else [self._here, engine]
         self._kinds = {player.name: (player.kind, player.folder) for player in event.players}
@@ -105,31 +108,29 @@ class Conductor:
     # -- planning ----------------------------------------------------------------------------------------------------
 
     def _plan(self) -> None:
-        for match in self.progress.matches:
-            culprits = self.progress.culprits(match) if match.number not in self.progress.results else ()
-            if culprits:
-                places = places_without(match, culprits)
-                self.store.settle(match.number, f"its process was ended by {', '.join(culprits)}", places)
-                self.progress.results[match.number] = places
-                self.tell(f"{match.id}  {placed_text(places)}")
+        for match, culprits in list(self.progress.ended_by_programs()):
+            places = places_without(match, culprits)
+            self.store.settle(match.number, f"its process was ended by {', '.join(culprits)}", places)
+            self.progress.settle(match, places)
+            self.tell(f"{match.id}  {placed_text(places)}")
         while True:
             for match, places, why in list(self.progress.walkovers()):
                 self.store.settle(match.number, why, places)
-                self.progress.results[match.number] = places
+                self.progress.settle(match, places)
                 self.tell(f"{match.id}  {placed_text(places)}  ({why})")
             found = self.progress.next_round()
             if not found:
                 return
             self.store.plan(found)
-            self.progress.matches.extend(found)
+            self.progress.add(found)
 
     def _start_ready(self) -> None:
         most = self.event.at_once or self._engine.most()
         busy = {name for one in self._running.values() for name in one.match.seats}
-        for match in self.progress.matches:
+        for match in self.progress.unsettled():
             if len(self._running) >= most:
                 return
-            if match.id in self._running or self.progress.is_settled(match):
+            if match.id in self._running:
                 continue
             if busy.isdisjoint(match.seats) and (absent := self._absent(match)) is not None:
                 self._start(match, absent)
@@ -213,7 +214,7 @@ class Conductor:
             self.progress.note_broken(number, why)
             self.tell(f"{one.match.id}  broken: {why}; {self._what_then(one.match)}")
         elif self.store.played(number, one.attempt, report.run or one.run, seconds, report.value, report.places):
-            self.progress.results[number] = report.places
+            self.progress.settle(one.match, report.places)
             self.tell(f"{one.match.id}  {placed_text(report.places)}")
 
     def _what_then(self, match: Match) -> str:

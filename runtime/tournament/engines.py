@@ -5,6 +5,7 @@ Whoever plays a match tells how it went, in plain data, or that it was lost; whe
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from math import inf
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext, SpawnContext
 from multiprocessing.process import BaseProcess
@@ -22,6 +24,7 @@ from runtime.players.descendants import MARK as PROGRAM_MARK
 from runtime.tournament import match_process
 from runtime.tournament.lost_processes import LOST
 from runtime.tournament.match_process import MARK, MatchReport, MatchTask
+from runtime.tournament.preparation import VARIABLE, Recipe
 
 GRACE_SECONDS: Final = 15.0  # beyond a match's time, until its process is ended from outside
 END_SECONDS: Final = 3.0  # in which a process is to end once told to
@@ -70,14 +73,18 @@ class _Played:
 
 
 class LocalEngine:
-    """Plays each match in a process of its own on this machine; ``preloaded`` are modules that all matches need."""
+    """Plays each match in a process of its own on this machine.
 
-    def __init__(self, preloaded: Sequence[str] = ()) -> None:
+    ``preloaded`` are modules that all matches need, ``recipes`` what is to be prepared for them.
+    """
+
+    def __init__(self, preloaded: Sequence[str] = (), recipes: Sequence[Recipe] = ()) -> None:
         self._running: dict[str, _Played] = {}
         self._context: SpawnContext | ForkServerContext = multiprocessing.get_context("spawn")
         if "forkserver" in multiprocessing.get_all_start_methods():  # not on Windows; a match starts sooner with it
             self._context = multiprocessing.get_context("forkserver")
-            self._context.set_forkserver_preload([*PRELOADED, *preloaded])
+            self._context.set_forkserver_preload([*PRELOADED, *preloaded, "runtime.tournament.prepared_fork"])
+        self._recipes = recipes
 
     def most(self) -> int:
         """Return how many cores there are."""
@@ -85,11 +92,21 @@ class LocalEngine:
 
     def start(self, run: str, task: MatchTask) -> None:
         """Begin to play a match."""
+        if isinstance(self._context, ForkServerContext):
+            self._start_server()
         ours, theirs = self._context.Pipe()
         process: Any = self._context.Process(target=match_process.run, args=(task, theirs), daemon=False)
         process.start()
         theirs.close()
         self._running[run] = _Played(task, process, ours, time.monotonic() + task.seconds + GRACE_SECONDS)
+
+    def _start_server(self) -> None:
+        """Have the fork server run; it takes its recipes from the environment that it is started with."""
+        os.environ[VARIABLE] = json.dumps(self._recipes)
+        try:
+            forkserver.ensure_running()
+        finally:
+            del os.environ[VARIABLE]
 
     def sources(self) -> list[Connection]:
         """Return what can be read as soon as something has come of a match."""

@@ -30,6 +30,7 @@ from runtime.cli import program_version
 from runtime.replay import spec_hash
 from runtime.tournament.engines import LocalEngine
 from runtime.tournament.match_process import MatchReport, MatchTask
+from runtime.tournament.preparation import recipe
 
 LOOK_SECONDS: Final = 1.0  # between two looks whether a match is still wanted
 
@@ -164,7 +165,8 @@ def serve(connection: Connection) -> None:
             asked = connection.recv()
             if asked[0] == "play":
                 _, run, task, preloaded = asked
-                engine = engine or LocalEngine(preloaded)
+                made = recipe(task.spec, task.settings, task.rules, task.server, task.client)
+                engine = engine or LocalEngine(preloaded, [made])
                 engine.start(run, task)
             elif engine is not None:
                 engine.end(asked[1])

@@ -21,7 +21,6 @@ from typing import Any, Final
 import anyio
 
 from machines.effects import MatchOutcome
-from machines.loader import load, rules_modules
 from machines.model import Spec
 from machines.values import plain
 from runtime.journal import FORMAT, Head, open_journal
@@ -40,6 +39,7 @@ from runtime.sessions.session_journal import JournalWriter
 from runtime.sessions.topology import connections
 from runtime.stopping import force_end
 from runtime.tournament.event import REMOTE
+from runtime.tournament.preparation import prepared, recipe
 from runtime.tournament.store import Placed
 
 MARK: Final = "ACCORD_EVENT"  # the variable by which left-over programs of an event are known
@@ -135,8 +135,8 @@ def report_of(task: MatchTask) -> MatchReport:
     """
     task.folder.mkdir(parents=True, exist_ok=True)
     _log_to(task.folder / LOG_FILE)
-    spec = load(task.spec, task.settings, task.rules)
-    rules = rules_modules(spec, task.rules)
+    made = prepared(recipe(task.spec, task.settings, task.rules, task.server, task.client))
+    spec = made.spec
     head = _head(task, spec)
     absent = dict(task.absent)
     make_player = partial(_open_seat, limits=task.programs)
@@ -151,9 +151,9 @@ def report_of(task: MatchTask) -> MatchReport:
                     closing(_new_journal(task.folder, head)) as journal,
                     closing(_players_folders(spec, task, journal)) as folders,
                 ):
-                    roles: dict[str, Any] = {"server": task.server, "client": task.client, "seed": task.seed}
-                    roles |= {"make_player": make_player, "elsewhere": elsewhere}
-                    result = await play(spec, rules, seats, journal=folders, **roles)
+                    roles: dict[str, Any] = {"server": task.server, "client": task.client, "programs": made.programs}
+                    how: dict[str, Any] = {"make_player": make_player, "elsewhere": elsewhere, "seed": task.seed}
+                    result = await play(spec, made.rules, seats, journal=folders, **roles, **how)
                     folders.finish(result)
                     return result
                 return None

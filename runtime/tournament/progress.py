@@ -36,11 +36,35 @@ class EventProgress:
     broken: dict[int, int] = field(default_factory=dict)
     attempts: dict[int, int] = field(default_factory=dict)
     lost: dict[int, LostProcesses] = field(default_factory=dict)
+    _whole: bool = field(default=False, init=False)  # all rounds are planned, and none waits for a result
+    _out: dict[str, int] | None = field(default=None, init=False)  # see `out`, until somebody is at fault
+    _walked: tuple[int, dict[str, int]] | None = field(default=None, init=False)  # who had no match to walk over
 
     @cached_property
     def numbers(self) -> dict[str, int]:
         """The players' numbers, in order of seeding."""
         return {player.name: number for number, player in enumerate(self.event.players)}
+
+    @cached_property
+    def _open(self) -> dict[int, Match]:
+        """The matches that have no result, by number, in order; also those that were given up."""
+        return {match.number: match for match in self.matches if match.number not in self.results}
+
+    def add(self, matches: Sequence[Match]) -> None:
+        """Take note of a round that was planned."""
+        self._open.update({match.number: match for match in matches})
+        self.matches.extend(matches)
+
+    def settle(self, match: Match, places: tuple[Placed, ...]) -> None:
+        """Take note of a result."""
+        self.results[match.number] = places
+        self._open.pop(match.number, None)
+        if any(placed.at_fault for placed in places):
+            self._out = None
+
+    def unsettled(self) -> Iterator[Match]:
+        """Yield the matches of which something is to be played yet, in order."""
+        return (match for match in self._open.values() if not self.is_void(match))
 
     # -- what was ----------------------------------------------------------------------------------------------------
 
@@ -59,6 +83,12 @@ class EventProgress:
         """Return those whose program ended the process of a match each time."""
         known = self.lost.get(match.number)
         return known.culprits(self._programs(match), self.event.tries) if known is not None else ()
+
+    def ended_by_programs(self) -> Iterator[tuple[Match, tuple[str, ...]]]:
+        """Yield the matches without a result whose process players' programs ended each time, and those players."""
+        for number in self.lost:
+            if number in self._open and (culprits := self.culprits(self._open[number])):
+                yield self._open[number], culprits
 
     def _programs(self, match: Match) -> list[str]:
         return [name for name in match.seats if self.event.players[self.numbers[name]].kind.startswith("exec:")]
@@ -84,6 +114,11 @@ class EventProgress:
 
     def out(self) -> dict[str, int]:
         """Return who is out, and the last round that they may play in: dropped, or at fault too often."""
+        if self._out is None:
+            self._out = self._found_out()
+        return self._out
+
+    def _found_out(self) -> dict[str, int]:
         found: dict[str, int] = {}
         for decision in self.decisions:
             if decision.what == "drop":
@@ -135,12 +170,12 @@ class EventProgress:
 
     def next_round(self) -> list[Match] | None:
         """Return the matches of the next round that may be planned; None while one must wait, or none is to come."""
-        rounds = self.rounds()
         waits = self.event.format.kind in WAITING or self.event.out_after is not None
-        if waits and not all(map(self.is_settled, self.matches)):
+        if self._whole or (waits and any(True for _ in self.unsettled())):
             return None
-        tables = self._tables(rounds)
+        tables = self._tables(rounds := self.rounds())
         if not tables:
+            self._whole = not waits  # no result changes that
             return None
         names = [player.name for player in self.event.players]
         first, number = len(self.matches) + 1, len(rounds) + 1
@@ -153,12 +188,18 @@ class EventProgress:
 
     def walkovers(self) -> Iterator[tuple[Match, tuple[Placed, ...], str]]:
         """Yield the matches that are not played as somebody in them is out, with what they count."""
-        out = self.out()
         dropped = {decision.about for decision in self.decisions if decision.what == "drop"}  # at once, by a person
-        for match in self.matches:
+        if not dropped and self.event.out_after is None:
+            return
+        out = self.out()
+        known = len(self.matches), out
+        if known == self._walked:
+            return
+        for match in self.unsettled():
             gone = [name for name in match.seats if name in dropped or out.get(name, match.round) < match.round]
-            if gone and not self.is_settled(match):
+            if gone:
                 yield match, tuple(self._without(match, gone)), f"{', '.join(gone)} out"
+        self._walked = known
 
     def _without(self, match: Match, gone: Sequence[str]) -> Iterator[Placed]:
         left = len(match.seats) - len(gone)

@@ -30,6 +30,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    bindparam,
     create_engine,
     delete,
     event,
@@ -111,6 +112,16 @@ _DECISION = Table(
     Column("about", Text, nullable=False),
     Column("why", Text, nullable=False),
     Column("round", Integer, nullable=False),  # the last that was planned then
+)
+
+# What is written for each match, put together once: that takes longer than to have it done.
+_NEW_ATTEMPT: Final = insert(_ATTEMPT)
+_NEW_RESULT: Final = insert(_RESULT)
+_NEW_PLACE: Final = insert(_PLACE)
+_END_OF_ATTEMPT: Final = (
+    update(_ATTEMPT)
+    .where(_ATTEMPT.c.match == bindparam("of_match"), _ATTEMPT.c.number == bindparam("of_number"))
+    .values(state=bindparam("state"), seconds=bindparam("seconds"), why=bindparam("why"))
 )
 
 
@@ -345,7 +356,7 @@ class Store:
         """Note that an attempt begins."""
         values = {"match": match, "number": number, "state": "running", "run": run, "started": _now(), "why": ""}
         with self._transaction("start") as connection:
-            connection.execute(insert(_ATTEMPT).values(**values))
+            connection.execute(_NEW_ATTEMPT, values)
 
     def end(self, match: int, number: int, state: str, seconds: float, why: str) -> None:
         """Note how an attempt ended that was not played: broken or stopped."""
@@ -358,8 +369,8 @@ class Store:
         """Keep a result with the end of its attempt; return False, with nothing changed, if there is one already."""
         try:
             with self._transaction("played") as connection:
-                connection.execute(insert(_RESULT).values(match=match, run=run, value=json.dumps(value)))
-                connection.execute(insert(_PLACE), [_place(match, seat, one) for seat, one in enumerate(places)])
+                connection.execute(_NEW_RESULT, {"match": match, "run": run, "value": json.dumps(value)})
+                connection.execute(_NEW_PLACE, [_place(match, seat, one) for seat, one in enumerate(places)])
                 _end(connection, match, number, "played", seconds, why)
         except IntegrityError:
             return False
@@ -368,8 +379,8 @@ class Store:
     def settle(self, match: int, why: str, places: Sequence[Placed]) -> None:
         """Keep a result of a match that was not played, as somebody in it is out."""
         with self._transaction("settle") as connection:
-            connection.execute(insert(_RESULT).values(match=match, run="", value=json.dumps(why)))
-            connection.execute(insert(_PLACE), [_place(match, seat, one) for seat, one in enumerate(places)])
+            connection.execute(_NEW_RESULT, {"match": match, "run": "", "value": json.dumps(why)})
+            connection.execute(_NEW_PLACE, [_place(match, seat, one) for seat, one in enumerate(places)])
 
     def results(self) -> dict[int, tuple[Placed, ...]]:
         """Return the places of all matches that have a result, by the match's number, in the order of the seats."""
@@ -405,11 +416,8 @@ def _kept(text: str) -> str:
 
 
 def _end(connection: Connection, match: int, number: int, state: str, seconds: float, why: str) -> None:
-    connection.execute(
-        update(_ATTEMPT)
-        .where(_ATTEMPT.c.match == match, _ATTEMPT.c.number == number)
-        .values(state=state, seconds=seconds, why=_kept(why))
-    )
+    values = {"state": state, "seconds": seconds, "why": _kept(why)}
+    connection.execute(_END_OF_ATTEMPT, {"of_match": match, "of_number": number, **values})
 
 
 def _decide(connection: Connection, what: str, about: str, why: str) -> None:
