@@ -35,7 +35,6 @@ from machines.engine.call_stack import (
 from machines.engine.compiler import (
     ACCEPT,
     AGAIN,
-    CALL,
     CHOICE,
     ENTER,
     FINAL,
@@ -49,7 +48,7 @@ from machines.engine.compiler import (
 )
 from machines.engine.timers import start_clocks, start_timers
 from machines.engine.transaction import NO_QUESTIONS, PLAIN, Forgotten, PendingSpawn, Transaction, Undoable
-from machines.semantics import sign_ups
+from machines.semantics import calls
 from machines.semantics.domain import Domain
 from machines.semantics.hearing import last_layer, layers
 from machines.values import Peer, Record
@@ -458,37 +457,10 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
                 if self.unheard:
                     self.hear_more()
                 return
-            if node.each is not None:
-                iteration.enter_each(self, frame, node)
-                return
-            if node.entry is not None:
-                node.entry(slots)
-            if kind == WAIT:
-                start_clocks(self, frame, node)
-                frame.empty_told = False
-                if node.awaits is not None:
-                    self.register(frame, node, afresh=True)
-                if node.asked is not None:
-                    self.ask(frame, node)
-                if self.unheard:
-                    self.hear_more()
-                return
-            if kind == CALL:
-                if node.timed:
-                    start_clocks(self, frame, node)
-                assert node.run is not None, "a call calls"
-                machine, arguments = node.run
-                frame.child = child = self.new_frame(machine, arguments(slots), frame, frame.number_calls(machine))
-                self.work.append(child)
-                return
-            if kind == ACCEPT:
-                admission.enter_accept(self, frame, node)
-                return
+            calls.enter(self, frame)
         except BaseException as error:
             self.rollback(frame, frame._state, saved, mark)
             self.failed(frame, error, f"entering {node.name}")
-            return
-        self.go_on(frame)
 
     def hear_more(self) -> None:
         """Layers may have begun to hear peers that nobody awaits: look at every inbox that nobody would read before."""
@@ -593,43 +565,4 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
         if frame.extra is not None and frame.detached:
             spawning.finish(self, frame)
             return
-        parent = frame.parent
-        if parent is None:
-            self.end(Ended(frame.result, None, frame.extra.outcome if frame.extra is not None else None))
-            return
-        if parent.accepting is not None and parent.accepting.pending.get(frame.ordinal) is frame:
-            sign_ups.take_seat(self, parent, frame)
-            return
-        slots = parent.slots
-        saved = slots
-        mark = len(self.effects)
-        node = parent.node
-        if self.undoable:
-            self.undoable.clear()
-        self.speaker = None
-        try:
-            loop = parent.loop
-            if isinstance(loop, ParallelLoop):
-                index = frame.ordinal - loop.offset
-                del loop.running[index]
-                loop.done.add(index)
-                loop.results[index] = frame.result
-                saved = slots[:]
-                iteration.start_items(self, parent, node, loop)
-                return
-            parent.child = None
-            if node.bind is not None:  # binds all its names or, where it raises, none
-                slots[parent.table.result_slot] = frame.result
-                node.bind(slots)
-            saved = slots.copy()  # what was returned stays, whatever the next item does
-            if loop is not None:
-                each = node.each
-                if each is not None and each.until is not None and each.until(slots):
-                    loop.index = len(loop.items)
-                iteration.next_item(self, parent, node, loop)
-                return
-        except BaseException as error:
-            self.rollback(parent, parent._state, saved, mark)
-            self.failed(parent, error, f"with what {frame.table.name} returned in {node.name}")
-            return
-        self.go_on(parent)
+        calls.returned(self, frame)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from machines.engine.interpreter import Interpreter
 
 
-def enter_each(tree: Interpreter, frame: CallFrame, node: CompiledState) -> None:
-    """Read the list once, and begin with its first items."""
+def begin(tree: Interpreter, frame: CallFrame, node: CompiledState) -> bool:
+    """Read the list once; return whether its items are done in turn, else the first of them have begun."""
     each = node.each
     assert each is not None, "only a state with each is entered here"
     found = each.items(frame.slots)
@@ -42,47 +42,31 @@ def enter_each(tree: Interpreter, frame: CallFrame, node: CompiledState) -> None
         frame.loop = loop = Loop(items)
         if node.run is not None:
             loop.offset = frame.number_calls(node.run[0], len(items))
-        next_item(tree, frame, node, loop)
-        return
+        return True
     width = each.parallel(frame.slots)
     if type(width) is not int or width < 1:
         raise FailedError(f"parallel: {shown(width)} is not a whole number from 1 on")
-    frame.loop = loop = ParallelLoop(items, width, frame.slots[:])
+    frame.loop = side_by_side = ParallelLoop(items, width, frame.slots[:])
     if node.run is not None:
-        loop.offset = frame.number_calls(node.run[0], len(items))
+        side_by_side.offset = frame.number_calls(node.run[0], len(items))
     start_clocks(tree, frame, node)  # side by side there is one clock, for all of them
-    start_items(tree, frame, node, loop)
+    start_items(tree, frame, node, side_by_side)
+    return False
 
 
-def next_item(tree: Interpreter, frame: CallFrame, node: CompiledState, loop: Loop) -> None:
-    """Do items in turn, up to the next one that calls a machine. Raises what an expression raises."""
-    each = node.each
+def advance(tree: Interpreter, frame: CallFrame) -> bool:
+    """Name the next item of a loop in turn; False if there is none."""
+    loop, each = frame.loop, frame.node.each
+    assert loop is not None, "the loop goes on"
     assert each is not None, "only a loop has items"
-    slots = frame.slots
-    items = loop.items
-    while True:
-        index = loop.index = loop.index + 1
-        tree.steps += 1
-        if tree.steps > SILENT_STEPS_MAX + tree.granted:
-            raise FailedError(TOO_SILENT)
-        if index >= len(items):
-            frame.loop = None
-            tree.go_on(frame)
-            return
-        slots[each.slot] = items[index]
-        if each.guard is not None and not each.guard(slots):
-            continue
-        if node.entry is not None:
-            node.entry(slots)
-        if node.run is not None:
-            if node.timed:
-                start_clocks(tree, frame, node)
-            machine, arguments = node.run
-            frame.child = child = tree.new_frame(machine, arguments(slots), frame, loop.offset + index)
-            tree.work.append(child)
-            return
-        if each.until is not None and each.until(slots):
-            loop.index = len(items)
+    index = loop.index = loop.index + 1
+    tree.steps += 1
+    if tree.steps > SILENT_STEPS_MAX + tree.granted:
+        raise FailedError(TOO_SILENT)
+    if index >= len(loop.items):
+        return False
+    frame.slots[each.slot] = loop.items[index]
+    return True
 
 
 def start_items(tree: Interpreter, frame: CallFrame, node: CompiledState, loop: ParallelLoop) -> None:

@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from math import inf
 from typing import Any
 
-from machines.effects import Note, Received
-from machines.engine import admission, mailbox, spawning, violations
+from machines.effects import Ended, Note, Received
+from machines.engine import admission, iteration, mailbox, spawning, violations
 from machines.engine.actions import peers
-from machines.engine.call_stack import FAULT, CallFrame, PeerState, is_within, peers_in
+from machines.engine.call_stack import FAULT, CallFrame, ParallelLoop, PeerState, is_within, peers_in
 from machines.engine.compiler import ACCEPT, HandlerScope, Reading
 from machines.engine.interpreter import Interpreter
+from machines.engine.timers import start_clocks
 from machines.messages.bodies import MessageCodec
 from machines.model import Early
-from machines.semantics import reception, sign_ups
+from machines.semantics import calls, reception, sign_ups
 from machines.semantics.domain import Hearer
 from machines.semantics.hearing import below
 from machines.wire.codec import Malformed
@@ -170,6 +171,99 @@ class SessionDomain(Interpreter):
     def loss_known(self, seat: PeerState) -> None:
         """Somebody is told now that a peer is gone, and nobody will be again."""
         seat.closed_told = True
+
+    # -- calls and loops ---------------------------------------------------------------------------------------------
+
+    def end_main(self, frame: CallFrame) -> None:
+        """``main`` has returned: all is over."""
+        self.end(Ended(frame.result, None, frame.extra.outcome if frame.extra is not None else None))
+
+    def take_result(self, frame: CallFrame, child: CallFrame) -> None:
+        """Bind what a called machine returned, and do the next item or go on."""
+        slots = frame.slots
+        saved = slots
+        mark = len(self.effects)
+        node = frame.node
+        if self.undoable:
+            self.undoable.clear()
+        self.speaker = None
+        try:
+            loop = frame.loop
+            if isinstance(loop, ParallelLoop):
+                index = child.ordinal - loop.offset
+                del loop.running[index]
+                loop.done.add(index)
+                loop.results[index] = child.result
+                saved = slots[:]
+                iteration.start_items(self, frame, node, loop)
+                return
+            frame.child = None
+            if node.bind is not None:  # binds all its names or, where it raises, none
+                slots[frame.table.result_slot] = child.result
+                node.bind(slots)
+            saved = slots.copy()  # what was returned stays, whatever the next item does
+            calls.after_result(self, frame)
+        except BaseException as error:
+            self.rollback(frame, frame._state, saved, mark)
+            self.failed(frame, error, f"with what {child.table.name} returned in {node.name}")
+
+    def begin_loop(self, frame: CallFrame) -> bool:
+        """Read the list of a loop; False if its items run side by side, and have begun."""
+        return iteration.begin(self, frame, frame.node)
+
+    def advance(self, frame: CallFrame) -> bool:
+        """Go to the next item of a loop; False if there is none."""
+        return iteration.advance(self, frame)
+
+    def do_steps(self, frame: CallFrame) -> None:
+        """Do the steps of a state, or of an item of it."""
+        if frame.node.entry is not None:
+            frame.node.entry(frame.slots)
+
+    def wait(self, frame: CallFrame) -> None:
+        """Let a state's clocks run, hear whom it awaits, and ask what it asks."""
+        node = frame.node
+        start_clocks(self, frame, node)
+        frame.empty_told = False
+        if node.awaits is not None:
+            self.register(frame, node, afresh=True)
+        if node.asked is not None:
+            self.ask(frame, node)
+        if self.unheard:
+            self.hear_more()
+
+    def run(self, frame: CallFrame) -> None:
+        """Call the machine of a state."""
+        node, loop = frame.node, frame.loop
+        if node.timed:
+            start_clocks(self, frame, node)
+        assert node.run is not None, "a call calls"
+        machine, arguments = node.run
+        ordinal = loop.offset + loop.index if loop is not None else frame.number_calls(machine)
+        frame.child = child = self.new_frame(machine, arguments(frame.slots), frame, ordinal)
+        self.work.append(child)
+
+    def is_wanted(self, frame: CallFrame) -> bool:
+        """Say whether an item is done at all, when its turn has come."""
+        each = frame.node.each
+        return each is None or each.guard is None or each.guard(frame.slots)
+
+    def is_enough(self, frame: CallFrame) -> bool:
+        """Say whether an item was the last: what ``until`` asks holds."""
+        each = frame.node.each
+        return each is not None and each.until is not None and each.until(frame.slots)
+
+    def in_loop(self, frame: CallFrame) -> bool:
+        """Say whether a state does items."""
+        return frame.loop is not None
+
+    def end_loop(self, frame: CallFrame) -> None:
+        """No item is left."""
+        frame.loop = None
+
+    def open_sign_up(self, frame: CallFrame) -> None:
+        """Take in connections."""
+        admission.enter_accept(self, frame, frame.node)
 
     # -- sign-ups ----------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 from machines.model import Early, State
 
-WAIT, ACCEPT = "wait", "accept"  # kinds of nodes: it awaits somebody, it seats peers
+WAIT, CALL, ACCEPT = "wait", "call", "accept"  # kinds of nodes: it awaits somebody, calls a machine, seats peers
 
 
 class LayerView(Protocol):
@@ -35,6 +35,10 @@ class StateView(Protocol):
     @property
     def state(self) -> State | None:
         """The state as the spec has it; None for one that the compiler made."""
+
+    @property
+    def each(self) -> object | None:
+        """What it does items of, None if it is no loop."""
 
     @property
     def awaits(self) -> object | None:
@@ -164,6 +168,44 @@ class Domain(Hearing[C, Seat], Protocol[C, Seat, Reading]):
 
     def is_gone(self, seat: Seat) -> bool:
         """Say whether nothing can be sent to a peer any more."""
+
+    # -- calls and loops
+
+    def begin_loop(self, call: C) -> bool:
+        """Read the list of a loop; False if its items run side by side, and have begun."""
+
+    def do_steps(self, call: C) -> None:
+        """Do the steps of a state, or of an item of it."""
+
+    def wait(self, call: C) -> None:
+        """Let a state's clocks run, hear whom it awaits, and ask what it asks."""
+
+    def run(self, call: C) -> None:
+        """Call the machine of a state."""
+
+    def advance(self, call: C) -> bool:
+        """Go to the next item of a loop; False if there is none."""
+
+    def is_wanted(self, call: C) -> bool:
+        """Say whether an item is done at all, when its turn has come."""
+
+    def is_enough(self, call: C) -> bool:
+        """Say whether an item was the last: what ``until`` asks holds."""
+
+    def in_loop(self, call: C) -> bool:
+        """Say whether a state does items."""
+
+    def end_loop(self, call: C) -> None:
+        """No item is left, or a state had none."""
+
+    def take_result(self, call: C, child: C) -> None:
+        """Bind what a called machine returned; then `machines.semantics.calls.after_result`."""
+
+    def end_main(self, call: C) -> None:
+        """``main`` has returned: all is over."""
+
+    def open_sign_up(self, call: C) -> None:
+        """Take in connections; those who were still signing up for the same seats go on."""
 
     # -- sign-ups
 

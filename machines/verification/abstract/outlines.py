@@ -22,11 +22,12 @@ class LayerOutline:
 class StateOutline:
     """A state that a call may be in."""
 
-    __slots__ = ("accept", "awaits", "kind", "layer", "state")
+    __slots__ = ("accept", "awaits", "each", "kind", "layer", "state")
 
     def __init__(self, state: State) -> None:
         self.kind = kind(state)
         self.state = state
         self.accept = state.accept
         self.awaits = state.awaits
+        self.each = state.each
         self.layer = LayerOutline("", state.answers, state.awaits)

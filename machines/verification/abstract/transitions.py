@@ -10,7 +10,7 @@ from typing import Any
 
 from machines.analysis.call_graph import kind
 from machines.model import Branch, Choice, Expression, Goto, Return, Stay
-from machines.semantics import sign_ups
+from machines.semantics import calls, sign_ups
 from machines.verification.abstract.domain import (
     NUMBER_MAX,
     UNSET,
@@ -177,26 +177,30 @@ class StateTransitions(StepRunner):
             if not (what == "pass" and state.each is None) and (accept is None or accept.name != call.parked_for):
                 parked, call.parked = call.parked, None
                 self._close_pending(parked)
-        if state.each is not None:
-            items = self._value(state.each.items, call)
-            if type(items) is Range and len(items) <= NUMBER_MAX:
-                items = tuple(items)
-            call.loop = ("list", items, -1) if type(items) is tuple else ("some", items)
-            self._next_item(call)
-            return
+        calls.enter(self, call)
+
+    def begin_loop(self, call: AbstractCall) -> bool:
+        """Read the list of a loop; its items are done in turn, whatever it says."""
+        each = call.node.state.each
+        assert each is not None, "only a loop has items"
+        items = self._value(each.items, call)
+        if type(items) is Range and len(items) <= NUMBER_MAX:
+            items = tuple(items)
+        call.loop = ("list", items, -1) if type(items) is tuple else ("some", items)
+        return True
+
+    def do_steps(self, call: AbstractCall) -> None:
+        """Do the steps of a state, or of an item of it."""
+        state = call.node.state
         if state.steps:
             self._steps(state.steps, call, None, state.awaits)
-        if what == "wait":
-            call.asked = state.ask is not None
-            call.told_empty = False
-            self._register(call, afresh=True)
-            self.hears_more = True
-        elif what == "call":
-            self._run(call)
-        elif what == "accept":
-            self._open_sign_up(call)
-        else:
-            self.go_on(call)
+
+    def wait(self, call: AbstractCall) -> None:
+        """Hear whom a state awaits, and ask what it asks."""
+        call.asked = call.node.state.ask is not None
+        call.told_empty = False
+        self._register(call, afresh=True)
+        self.hears_more = True
 
     def go_on(self, call: AbstractCall) -> None:
         """What a state does is done: take the first branch of ``then`` that may be taken."""
@@ -204,7 +208,8 @@ class StateTransitions(StepRunner):
         if state.then is None or not self._choose(call, state.then, None, None):
             raise AbstractError(f"no branch of the choice in line {state.place.line} may be taken")
 
-    def _open_sign_up(self, call: AbstractCall) -> None:
+    def open_sign_up(self, call: AbstractCall) -> None:
+        """Take in connections; those who were still signing up for the same seats go on."""
         accept = call.node.accept
         assert accept is not None, "only an accept is open"
         index = call.table.index[accept.name]
@@ -246,77 +251,78 @@ class StateTransitions(StepRunner):
             self._bind(call, binding.target, self._value(binding.value, call))
         return call
 
-    def _run(self, call: AbstractCall) -> None:
+    def run(self, call: AbstractCall) -> None:
+        """Call the machine of a state."""
         run = call.node.state.run
         assert run is not None, "a call calls"
         arguments = tuple([self._needed(argument, call) for argument in run.arguments or ()])
         call.child = self._call(run.path, arguments, call)
         self.work.append(call.child)
 
-    def _next_item(self, call: AbstractCall) -> None:
-        state = call.node.state
-        each = state.each
+    def advance(self, call: AbstractCall) -> bool:
+        """Go to the next item of a loop; False if there is none. Of some list there may be one more, or none."""
+        each, loop = call.node.state.each, call.loop
         assert each is not None, "only a loop has items"
-        while True:
-            loop = call.loop
-            assert loop is not None, "the loop goes on"
-            self._look_round(at_once=loop[0] == "some")
-            if loop[0] == "list":
-                index = loop[2] + 1
-                if index >= len(loop[1]):
-                    call.loop = None
-                    return self.go_on(call)
-                item = loop[1][index]
-                call.loop = ("list", loop[1], index)
-            else:
-                if self.oracle.choose(2) == 1:
-                    call.loop = None
-                    return self.go_on(call)
-                value = loop[1]
-                self.fresh += 1
-                item = (
-                    Unknown(("item", self.fresh), value.peers, value.marks) if type(value) is Unknown else self._some()
-                )
-            call.env[call.table.index[each.name]] = item
-            if each.guard is not None and not self.reckoner.holds(each.guard, self._looker(call)):
-                if loop[0] == "some":
-                    raise Infeasible  # to skip some item is no more than not to have had it
-                continue
-            if state.steps:
-                self._steps(state.steps, call, None, None)
-            if state.run is not None:
-                return self._run(call)
-            if each.until is not None and self.reckoner.holds(each.until, self._looker(call)):
-                call.loop = ("list", (), 0)
+        assert loop is not None, "the loop goes on"
+        self._look_round(at_once=loop[0] == "some")
+        if loop[0] == "list":
+            index = loop[2] + 1
+            if index >= len(loop[1]):
+                return False
+            item = loop[1][index]
+            call.loop = ("list", loop[1], index)
+        elif self.oracle.choose(2) == 1:
+            return False
+        else:
+            value = loop[1]
+            self.fresh += 1
+            item = Unknown(("item", self.fresh), value.peers, value.marks) if type(value) is Unknown else self._some()
+        call.env[call.table.index[each.name]] = item
+        return True
+
+    def is_wanted(self, call: AbstractCall) -> bool:
+        """Say whether an item is done at all, when its turn has come."""
+        each, loop = call.node.state.each, call.loop
+        if each is None or each.guard is None or self.reckoner.holds(each.guard, self._looker(call)):
+            return True
+        if loop is not None and loop[0] == "some":
+            raise Infeasible  # to skip some item is no more than not to have had it
+        return False
+
+    def is_enough(self, call: AbstractCall) -> bool:
+        """Say whether an item was the last: what ``until`` asks holds."""
+        each = call.node.state.each
+        return each is not None and each.until is not None and self.reckoner.holds(each.until, self._looker(call))
+
+    def in_loop(self, call: AbstractCall) -> bool:
+        """Say whether a state does items."""
+        return call.loop is not None
+
+    def end_loop(self, call: AbstractCall) -> None:
+        """No item is left."""
+        call.loop = None
+
+    def end_main(self, call: AbstractCall) -> None:
+        """``main`` has returned: all is over."""
+        self._end("")
 
     def _finish(self, call: AbstractCall) -> None:
-        """A machine has returned: hand its value to whoever called it."""
         call.alive = False
         if call.parked is not None:
             self._close_pending(call.parked)
-        parent = call.parent
-        if parent is None:
-            self._end("")
-            return
-        if call.seat >= 0:
-            sign_ups.take_seat(self, parent, call)
-            return
-        parent.child = None
-        state = parent.node.state
-        if state.bindings:
-            index = parent.table.index
-            before = parent.env[index["result"]]
-            parent.env[index["result"]] = call.result
-            values = [self._needed(binding.value, parent) for binding in state.bindings]
-            if "result" not in {binding.target for binding in state.bindings}:
-                parent.env[index["result"]] = before
-            for binding, value in zip(state.bindings, values, strict=True):
-                self._bind(parent, binding.target, value)
-        if parent.loop is None:
-            self.go_on(parent)
-            return
-        each = state.each
-        assert each is not None, "only a loop has items"
-        if each.until is not None and self.reckoner.holds(each.until, self._looker(parent)):
-            parent.loop = ("list", (), 0)
-        self._next_item(parent)
+        calls.returned(self, call)
+
+    def take_result(self, call: AbstractCall, child: AbstractCall) -> None:
+        """Bind what a called machine returned, and do the next item or go on."""
+        call.child = None
+        bindings = call.node.state.bindings
+        if bindings:
+            index = call.table.index
+            before = call.env[index["result"]]
+            call.env[index["result"]] = child.result
+            values = [self._needed(binding.value, call) for binding in bindings]
+            if "result" not in {binding.target for binding in bindings}:
+                call.env[index["result"]] = before
+            for binding, value in zip(bindings, values, strict=True):
+                self._bind(call, binding.target, value)
+        calls.after_result(self, call)

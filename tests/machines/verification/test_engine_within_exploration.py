@@ -124,11 +124,6 @@ def _close_nobody(walk: Any, pending: dict[int, AbstractCall]) -> None:
     """Leave connected who is signing up when the sign-up ends."""
 
 
-def _start_no_loop_anew(walk: Any, call: AbstractCall) -> None:
-    call.loop = None
-    walk.go_on(call)
-
-
 def _mark_nobody(walk: Any, seat: int, reason: str) -> None:
     """Throw away what nobody asked for, and think nothing of it."""
 
@@ -142,7 +137,7 @@ CHANGES: dict[str, tuple[str, Any]] = {
     "who is dropped is told of twice": ("_tell_closed", _tell_each_time),
     "a loss is answered by nobody": ("fault", _tell_no_loss(AbstractInterpreter.fault)),
     "who signs up stays when the sign-up ends": ("_close_pending", _close_nobody),
-    "a loop has one item": ("_next_item", _start_no_loop_anew),
+    "a loop has no item": ("advance", lambda walk, call: False),
     "who speaks early is not marked": ("mark", _mark_nobody),
     "nobody is seated": ("is_gone", lambda walk, seat: True),
 }
