@@ -96,6 +96,14 @@ class HostClock:
         if seconds > self.lag_max:
             self.lag_max = seconds
 
+    def now_before(self, at: float) -> float:
+        """Return the time, set back if an alarm for ``at`` is long due as it is set: the host stood still before."""
+        late = self.now() - at
+        if late > LATE_SECONDS:
+            self.note_lag(late)
+            self._set_back(at)
+        return self.now()
+
     def seconds_left(self, at: float, put_off: bool) -> float:
         """Return how long an alarm for ``at`` that wakes has still to wait; if 0 it rings. It is put off once."""
         late = self.now() - at
@@ -177,7 +185,7 @@ class LoopAlarm:
                 self._handle.cancel()
             self._at = at
             self._put_off = False
-            now = self._clock.now()
+            now = self._clock.now_before(at)
             due = self._clock.pending[self] = max(at, now)  # one for the past is late only from now on
             self._handle = self._loop.call_later(_wait(due - now), self._fire)
 
@@ -235,7 +243,7 @@ class TaskAlarm:
         if at < self._at:
             self._at = at
             self._put_off = False
-            now = self._clock.now()
+            now = self._clock.now_before(at)
             due = self._clock.pending[self] = max(at, now)  # one for the past is late only from now on
             deadline = anyio.current_time() + _wait(due - now)
             if self._scope is None:

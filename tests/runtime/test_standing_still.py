@@ -145,3 +145,40 @@ async def test_an_alarm_rings_though_the_host_stands_still_again_and_again() -> 
         with anyio.fail_after(10):
             await rung.wait()
         tasks.cancel_scope.cancel()
+
+
+async def test_what_came_in_time_is_heard_before_an_alarm_that_is_set_once_the_host_has_stood_still(
+    stock: bool,
+) -> None:
+    log: list[tuple[str, float]] = []
+    rung = anyio.Event()
+    async with anyio.create_task_group() as tasks:
+        clock = make_clock(tasks)
+        due = 0.0
+
+        def ring() -> None:
+            log.append(("ring", clock.now()))
+            rung.set()
+
+        def admit(connection: Connection) -> None:
+            nonlocal due
+            made.append(connection)
+            connection.start(lambda chunk: log.append((chunk.decode(), clock.stamp())), lambda why: None, lambda: None)
+            due = clock.now() + LATE_SECONDS
+            honest.send(b"honest")
+            burn(STALL_SECONDS)
+            clock.alarm(ring).set(due)
+
+        made: list[Connection] = []
+        listener = await listen("127.0.0.1", 0, tasks, stock=stock)
+        await listener.serve(admit)
+        with socket.create_connection(("127.0.0.1", listener.port)) as honest:
+            with anyio.move_on_after(10):
+                await rung.wait()
+                await anyio.lowlevel.checkpoint()
+        for connection in made:
+            connection.abort()
+        await listener.close()
+        tasks.cancel_scope.cancel()
+    assert [what for what, _ in log] == ["honest", "ring"]
+    assert log[0][1] <= due
