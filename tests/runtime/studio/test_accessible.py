@@ -9,6 +9,7 @@ from pathlib import Path
 from queue import Queue
 from threading import Thread
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -21,6 +22,7 @@ from runtime.studio.steps import run_of
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 
 from runtime.studio.edit_site import serve_editor
+from runtime.studio.folder_site import serve_folder
 from runtime.studio.seat_site import SeatService
 from runtime.studio.spec_file import SpecFile
 
@@ -60,13 +62,36 @@ def edit_page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return links.get(timeout=20)
 
 
-READY = {"run_page": ".row.now", "seat_page": "#choices button", "edit_page": "#problems button"}
+@pytest.fixture(scope="module")
+def folder_page(run_page: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("folder")
+    (folder / "pile.yaml").write_text(find("sticks").read_text())
+    (folder / "cup.yaml").write_text("event: A cup\n")
+    journal = Path(urlsplit(run_page).path).with_name("run.jsonl")
+    (folder / "run.jsonl").write_bytes(journal.read_bytes())
+    links: Queue[str] = Queue()
+    served = {"opens_event": lambda *_: None}
+    Thread(target=serve_folder, args=(folder, "127.0.0.1", 0, links.put), kwargs=served, daemon=True).start()
+    return links.get(timeout=20)
+
+
+READY = {
+    "run_page": ".row.now",
+    "seat_page": "#choices button",
+    "edit_page": "#problems button",
+    "folder_page": "#runs a",
+}
+COMBINED = [
+    ("light", "phone"),
+    ("dark", "desk"),
+    pytest.param("light", "desk", marks=pytest.mark.release),
+    pytest.param("dark", "phone", marks=pytest.mark.release),
+]
 TILES = [[["A", "E"], ["B", "F"], ["C", "G"], ["D", "H"]]] * 3
 
 
 @pytest.mark.xdist_group("browser")
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("scheme", "size"), COMBINED)
 @pytest.mark.parametrize("which", READY)
 def test_axe_finds_nothing(
     which: str, scheme: str, size: str, browser: Any, request: pytest.FixtureRequest, tmp_path: Path

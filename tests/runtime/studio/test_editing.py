@@ -295,6 +295,21 @@ def test_pictures_that_nobody_asked_for_lately_are_forgotten(monkeypatch: pytest
     assert drawings.svg(last)
 
 
+def test_a_picture_that_is_too_much_for_graphviz_is_not_drawn_and_the_page_is_told(
+    guest: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(edit_site, "DRAW_SECONDS", 0.0)
+    with open_page(guest) as page:
+        page.receive_json()
+        page.send_json({"seq": 1, "text": SPEC.replace("protocol: p", "protocol: slow")})
+        version = heard(page, "pictures")["pictures"][0]["version"]
+        answer = guest.get(f"/drawn/{version}.svg")
+        assert answer.status_code == 422
+        assert "0 s" in answer.text
+        monkeypatch.undo()
+        assert guest.get(f"/drawn/{version}.svg").text.startswith("<svg"), "it may be drawn later"
+
+
 @pytest.mark.parametrize("words", [["--save", "x.html"], ["--spec", "tsuro"], ["--force"]])
 def test_what_is_for_a_journal_is_refused_for_a_spec(
     words: list[str], path: Path, capsys: pytest.CaptureFixture[str]

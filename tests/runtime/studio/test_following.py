@@ -81,6 +81,24 @@ def test_a_journal_read_as_it_is_written_gives_the_rows_of_the_whole(lines: list
     assert {**told, "from": 0, "rows": rows, "table": table} == whole
 
 
+def test_whoever_goes_on_from_any_row_has_the_rows_of_the_whole(lines: list[bytes], tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(lines[0])
+    facts = RunFacts(RecordedRun(path))
+    told = [facts.seen]
+    with path.open("ab", buffering=0) as file:
+        for line in lines[1:]:
+            file.write(line)
+            facts.read()
+            told.append(facts.seen)
+    whole = facts.whole()
+    for seen in told:
+        first = facts.since(seen=seen)
+        rest = facts.since(seen.rows, seen.entries)
+        assert first["rows"] + rest["rows"] == whole["rows"]
+        assert first["table"] + rest["table"] == whole["table"]
+
+
 def test_pages_are_told_what_comes_each_from_where_it_is(lines: list[bytes], tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     with visiting(path, lines[0]) as guest, path.open("ab", buffering=0) as file:
