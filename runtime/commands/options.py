@@ -24,9 +24,13 @@ if TYPE_CHECKING:  # a check runs nothing
     from machines.engine.compiler import Program
 
 TOKEN_BYTES_MAX: Final = 200
+WORKERS_MAX: Final = 256  # processes in which strategies think
 
 SpecName = Annotated[str, Parameter(help="The name of a shipped spec, or a path.")]
 Json = Annotated[bool, Parameter(name="--json", help="Write one JSON object to standard output.")]
+Workers = Annotated[
+    int, Parameter(help="Processes in which strategies think, so that several cores are used; 0: in this one.")
+]
 Settings = Annotated[
     list[str],
     Parameter(name=["--set"], help="Override a setting, as in --set 'reply=2 s'; may be given again.", negative=()),
@@ -335,3 +339,13 @@ def pages_are_there(otherwise: str) -> None:
     """
     if not pages_can_be_served():
         raise CommandError(f"the pages need the extra 'web': pip install 'accord[web]' ({otherwise})")
+
+
+def check_workers(count: int) -> None:
+    """Make sure that there may be so many processes for strategies.
+
+    Raises:
+        CommandError: there may not.
+    """
+    if not 0 <= count <= WORKERS_MAX:
+        raise CommandError(f"--workers {count} is not within 0..{WORKERS_MAX}")

@@ -34,6 +34,8 @@ from runtime.commands.options import (
     Seed,
     SpecName,
     SpecOptions,
+    Workers,
+    check_workers,
     loaded,
     seed_of,
     settings_of,
@@ -46,7 +48,7 @@ from runtime.player_folders import PlayerFolders
 from runtime.players.registry import PERSONS, open_player
 from runtime.players.scripted import answers_of
 from runtime.players.seeds import derived_seed
-from runtime.players.workers import WORKERS_MAX, open_workers
+from runtime.players.workers import open_workers
 from runtime.sessions.game_result import GameResult, Participant
 from runtime.sessions.match import play as play_game
 from runtime.sessions.match import seat_names
@@ -63,9 +65,7 @@ class PlayersOptions:
     answer: Answers = field(default_factory=list)
     seed: Seed = None
     role: PlayersRole = None
-    workers: Annotated[
-        int, Parameter(help="Processes in which strategies think, so that several cores are used; 0: in this one.")
-    ] = 0
+    workers: Workers = 0
     pace: Annotated[float, Parameter(help="Seconds that players wait before each decision, to be watched.")] = 0.0
 
 
@@ -177,8 +177,7 @@ def _prepared(name: str, who: PlayersOptions, given: SpecOptions) -> _PreparedGa
     """
     if not (isfinite(who.pace) and who.pace >= 0):
         raise CommandError(f"--pace {who.pace:g} is not a number of seconds from 0 on")
-    if not 0 <= who.workers <= WORKERS_MAX:
-        raise CommandError(f"--workers {who.workers} is not within 0..{WORKERS_MAX}")
+    check_workers(who.workers)
     settings = settings_of(given.settings)
     setup = cast(loaded(name, settings, given.rules), settings, who.players, who.kinds, who.role)
     answers = answers_of(who.answer, setup.spec, [setup.client, *setup.spec.connects[setup.client]], len(setup.names))

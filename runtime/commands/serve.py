@@ -21,6 +21,8 @@ from runtime.commands.options import (
     Seed,
     SpecName,
     SpecOptions,
+    Workers,
+    check_workers,
     chosen_role,
     loaded,
     program,
@@ -51,6 +53,7 @@ class RoleOptions:
     player: Annotated[str | None, Parameter(help="Who decides, if this role asks; see accord show SPEC.")] = None
     name: Annotated[str, Parameter(help="What my.name is in the spec.")] = "server"
     seed: Seed = None
+    workers: Workers = 0
 
 
 def serve(
@@ -107,6 +110,7 @@ def _prepared(
             not.
     """
     listen.check()
+    check_workers(what.workers)
     settings, tls, starttls = settings_of(given.settings), listen.certified(), listen.certified_later()
     spec = loaded(name, settings, given.rules)
     role = chosen_role(spec, what.role, spec.listeners(), "listens")
@@ -117,7 +121,8 @@ def _prepared(
     made = program(spec, role, given.rules)
     if starttls is not None:
         check_secures(made)
-    return Service(made, kind, what.name, seed, listen, addresses, tls, backend, report, listen.secret(), starttls)
+    heard = listen.secret(), starttls
+    return Service(made, kind, what.name, seed, listen, addresses, tls, backend, report, *heard, what.workers)
 
 
 @dataclass
@@ -140,11 +145,12 @@ class OneService:
         return run_until_stopped(self._serve, self.service.backend, self._stops, self._tell_stop)
 
     async def _serve(self) -> Ended:
-        service, per_connection = self.service, self.service.program.per_connection
+        per_connection = self.service.program.per_connection
         # Several at one terminal would be asked at once; any other kind decides for one session only.
-        apart = per_connection and service.kind not in PERSONS
-        folders = service.folders(lambda: self._session, self.book)
+        apart = per_connection and self.service.kind not in PERSONS
         async with AsyncExitStack() as held:
+            service = await held.enter_async_context(self.service.staffed())
+            folders = service.folders(lambda: self._session, self.book)
             if folders is not None:
                 held.callback(folders.close)
             decider = None if apart else await held.enter_async_context(service.open_player(service.seed))

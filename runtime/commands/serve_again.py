@@ -42,7 +42,10 @@ class GroupService:
         raise AssertionError("it serves until it is ended")
 
     async def _serve(self) -> None:
-        service = self.service
+        async with self.service.staffed() as self.service:
+            await self._serve_groups(self.service)
+
+    async def _serve_groups(self, service: Service) -> None:
         await serve_groups(
             service.program,
             service.listen.host,

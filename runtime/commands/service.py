@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from ssl import SSLContext
 from typing import Annotated, Any, TypeVar
@@ -143,6 +143,8 @@ class Service:
     report: ServiceReport
     token: str = ""
     starttls: SSLContext | None = None
+    workers: int = 0
+    make_player: Callable[..., AbstractAsyncContextManager[Player]] = open_player
 
     @property
     def my(self) -> dict[str, Any]:
@@ -156,7 +158,18 @@ class Service:
 
     def open_player(self, seed: int) -> AbstractAsyncContextManager[Player]:
         """Make a player, as `runtime.players.registry.open_player` does."""
-        return open_player(self.kind, spec=self.program.spec, name=self.name, seed=seed)
+        return self.make_player(self.kind, spec=self.program.spec, name=self.name, seed=seed)
+
+    @asynccontextmanager
+    async def staffed(self) -> AsyncIterator[Service]:
+        """Yield the service with the processes that its players think in, if it is to have any."""
+        if not self.workers:
+            yield self
+            return
+        from runtime.players.workers import open_workers
+
+        async with open_workers(self.workers) as processes:
+            yield replace(self, make_player=processes.open_player)
 
     def observer(self, losses: Losses) -> Callable[[Effect], None]:
         """Return what takes note of the violations in a session."""

@@ -21,7 +21,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Final
+from typing import Any
 
 import anyio
 
@@ -36,8 +36,8 @@ from runtime.players.terminal import Terminal
 
 log = logging.getLogger("accord.players")
 
-WORKERS_MAX: Final = 256
 _News = list[tuple[str, dict[str, Any]]]
+_Queue = SimpleQueue[Callable[[], None] | None]  # of one player; None ends its thread
 
 
 class PlayerWorkers:
@@ -75,6 +75,7 @@ class PlayerWorkers:
             yield player
         finally:
             await player.say_farewell()
+            player.leave()
 
 
 @asynccontextmanager
@@ -134,6 +135,10 @@ class _WorkerPlayer:
             with anyio.move_on_after(FAREWELL_SECONDS_MAX, shield=True), suppress(DecisionError):
                 await self._process.call("tell", self._number, self._news)
 
+    def leave(self) -> None:
+        """Have the process forget it: nobody asks it any more."""
+        self._process.send("forget", self._number)
+
 
 class _Process:
     """A process with players, seen from the loop."""
@@ -180,6 +185,11 @@ class _Process:
             raise DecisionError(pickle.loads(value), kind)
         return pickle.loads(value)
 
+    def send(self, what: str, *arguments: Any) -> None:
+        """Tell the process something that it does not reply to."""
+        with suppress(OSError):
+            self._pipe.send((-1, what, pickle.dumps(arguments)))
+
     def end(self) -> None:
         """End the process."""
         self._process.kill()
@@ -213,7 +223,7 @@ class _Room:
     def __init__(self, pipe: Pipe) -> None:
         self._pipe = pipe
         self._writing = threading.Lock()
-        self._queues: dict[int, SimpleQueue[Callable[[], None]]] = {}
+        self._queues: dict[int, _Queue] = {}
         self._strategies: dict[int, Strategy] = {}
         self._clocks: dict[int, LateClock] = {}
 
@@ -228,6 +238,11 @@ class _Room:
             player, *arguments = pickle.loads(blob)
         except Exception as error:  # a class that is only known where it was defined
             self._reply(number, "crash", f"it is not known in another process: {error_text(error)}")
+            return
+        if what == "forget":
+            if player in self._queues:
+                self._queues.pop(player).put(None)
+            self._strategies.pop(player, None)
             return
         if player not in self._queues:
             queue = self._queues[player] = SimpleQueue()
@@ -276,9 +291,9 @@ class _Room:
             self._pipe.send((number, kind, blob))
 
 
-def _run(queue: SimpleQueue[Callable[[], None]]) -> None:
-    while True:
-        queue.get()()
+def _run(queue: _Queue) -> None:
+    while (call := queue.get()) is not None:
+        call()
 
 
 def _work(pipe: Pipe, folder: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import signal
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +18,12 @@ from machines.loader import load
 from runtime.cli import main
 from runtime.players.base import UnknownPlayerError
 from runtime.players.workers import open_workers
+from tests.runtime.test_cli_processes import Start, ended, listening, start
+
+__all__ = ["start"]  # a fixture
 
 STRATEGIES = """
-import os, sys
+import os, sys, time
 
 class Nim:
     def __init__(self, name, seed): self.name, self.seed, self.news = name, seed, []
@@ -47,7 +52,8 @@ class Odd(Nim):
 
 class Hangs(Nim):
     def move(self, left):
-        while True: pass
+        until = time.monotonic() + 4  # long after its time is up: a thread that never ended would slow all later tests
+        while time.monotonic() < until: pass
 
 class Late(Nim):
     def late(self): return False
@@ -80,7 +86,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def played(capfd: pytest.CaptureFixture[str], kind: str, workers: int, *words: str) -> dict[str, Any]:
     capfd.readouterr()
     players = ("--player", "python:worked_nim:Nim", "--player", f"python:worked_nim:{kind}")
-    limits = ("--set", "sticks=60", "--set", "reply=1.2 s", "--set", "think=1 s")
+    limits = ("--set", "sticks=60", "--set", "reply=8 s", "--set", "think=1 s")
     given = ("./mine.yaml", *players, *limits, "--seed", "1", "--json", "-q", "--workers", str(workers))
     assert main(["play", *given, *words]) == 0
     facts = json.loads(capfd.readouterr().out)
@@ -152,3 +158,85 @@ def test_a_number_of_workers_out_of_range_is_an_argument_that_is_wrong(
 ) -> None:
     assert main(["play", "sticks", "--workers", workers]) == 2
     assert f"--workers {workers} is not within 0..256" in capsys.readouterr().err
+
+
+# -- a role that is served ---------------------------------------------------------------------------------------------
+
+ORACLE = """
+protocol: oracle
+connects: {asker: oracle}
+messages:
+  asker: {ASK: {ask: $number int}}
+  oracle: {SAY: {say: $number int}}
+roles:
+  oracle.main(peer):
+    ready: {within: never, receive: {ASK: asked}, closed: {return: null}}
+    asked: {ask: number(number), within: 20 s, say: {SAY: ready}}
+  asker.main:
+    asking: {send: ASK(1), then: told}
+    told: {within: never, receive: {SAY: {return: number}}}
+"""
+SEER = """
+import os, random, time
+
+class Seer:
+    def __init__(self, name, seed): self.chance = random.Random(seed)
+    def number(self, number):
+        open(f"by-{os.getpid()}", "w").close()
+        return "SAY", {"number": number + self.chance.randrange(1000)}
+"""
+
+
+def answers(start: Start, folder: Path, workers: int) -> tuple[list[Any], list[Any], set[str]]:
+    """What a served role says over three connections, its journal without times, and what other processes it had."""
+    words = ("--player", "python:seer:Seer", "--seed", "4", "--workers", str(workers), "--journal", f"{workers}.jsonl")
+    server = start("serve", "./oracle.yaml", *words, "--port", "0", "--json", "--quiet")
+    host, _, port = listening(server)["listening"].rpartition(":")
+    said = []
+    for _ in range(3):
+        with socket.create_connection((host, int(port)), timeout=20) as asker, asker.makefile("rb") as lines:
+            for number in (1, 2):
+                asker.sendall(json.dumps({"ask": number}).encode() + b"\n")
+                said.append(json.loads(lines.readline()))
+        assert listening(server)["failed"] is None  # that session has ended
+    server.send_signal(signal.SIGINT)
+    assert ended(server)[0] == 130
+    journal = [json.loads(line) for line in (folder / f"{workers}.jsonl").read_text().splitlines()]
+    inputs = [
+        {key: value for key, value in line.items() if key not in ("t", "out")} for line in journal if "in" in line
+    ]
+    inputs.sort(key=lambda line: line.get("s", 0))  # one may end while the next begins
+    thought = {path.name for path in folder.glob("by-*")}
+    for name in thought:
+        (folder / name).unlink()
+    return said, inputs, thought - {f"by-{server.pid}"}
+
+
+def test_a_role_with_a_session_for_each_connection_thinks_in_other_processes_and_says_the_same(
+    start: Start, tmp_path: Path
+) -> None:
+    (tmp_path / "oracle.yaml").write_text(ORACLE)
+    (tmp_path / "seer.py").write_text(SEER)
+    here, elsewhere = answers(start, tmp_path, 0), answers(start, tmp_path, 2)
+
+    assert here[0] == elsewhere[0]
+    assert len({str(line) for line in here[0]}) == 6
+    assert (here[1], len(here[2])) == (elsewhere[1], 0)
+    assert len(elsewhere[2]) == 2
+
+
+@pytest.mark.anyio
+async def test_a_process_forgets_a_player_that_nobody_asks_any_more(mine: Path) -> None:
+    (mine / "counts.py").write_text(
+        "import threading\nfrom worked_nim import Nim\n"
+        "class Counts(Nim):\n    def move(self, left): return {'take': threading.active_count()}\n"
+    )
+    spec = load("./mine.yaml")
+    counted = []
+    with anyio.fail_after(30):
+        async with open_workers(1) as workers:
+            for seed in range(8):
+                async with workers.open_player("python:counts:Counts", spec=spec, name="ann", seed=seed) as player:
+                    counted.append((await player.decide("move", (("left", 9),), ("TAKE",), 10.0))["take"])
+
+    assert max(counted) <= min(counted) + 1  # the thread of the one before may still be about to end
