@@ -41,6 +41,7 @@ from machines.model import (
     FrameSize,
     FrameUntil,
     Goto,
+    Handlers,
     Let,
     LiteralBody,
     Name,
@@ -77,6 +78,15 @@ def duration(seconds: float) -> str:
         if seconds and seconds % size == 0:
             return f"{seconds / size:g} {unit}"
     return f"{seconds:g} s"
+
+
+def moment(spec: Spec, answers: Handlers, event: str) -> str | None:
+    """Return what is under ``after``, ``every`` or ``when`` as an event says it; None for all other events."""
+    for way, moments in (("after", answers.after), ("every", answers.every), ("when", answers.when)):
+        if event.startswith(f".{way}"):
+            wait = moments[int(event.removeprefix(f".{way}"))].wait
+            return f"{way} {show(wait) if way == 'when' else quantity(spec, wait, time=True)}"
+    return None
 
 
 def quantity(spec: Spec, expression: Expression, *, time: bool = False) -> str:

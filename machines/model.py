@@ -356,7 +356,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """``after: {25 s: branch}`` or ``every: {10 s: branch}``."""
+    """``after: {25 s: branch}``, ``every: {10 s: branch}``, or ``when: {condition: branch}``: what is waited for."""
 
     wait: Expression
     choice: Choice
@@ -377,6 +377,7 @@ class Handlers:
     ended: Choice | None = None
     after: tuple[Timer, ...] = ()
     every: tuple[Timer, ...] = ()
+    when: tuple[Timer, ...] = ()
 
     def choices(self) -> Iterator[tuple[str, Choice]]:
         """Yield (event, choice) for every event answered; a message's event is its name, others start with a dot."""
@@ -385,7 +386,7 @@ class Handlers:
             choice: Choice | None = getattr(self, event)
             if choice is not None:
                 yield "." + event, choice
-        for kind, moments in (("after", self.after), ("every", self.every)):
+        for kind, moments in (("after", self.after), ("every", self.every), ("when", self.when)):
             for index, moment in enumerate(moments):
                 yield f".{kind}{index}", moment.choice
 

@@ -22,7 +22,7 @@ from diagrams.documents.model import (
     WaitRow,
 )
 from diagrams.documents.wire_words import EARLY, LIMITS, framing_words
-from diagrams.phrases import body_text, bound, duration, frame_text, outcome_parts, quantity, told
+from diagrams.phrases import body_text, bound, duration, frame_text, moment, outcome_parts, quantity, told
 from diagrams.states.builder import answered_by, callers, limited, starters
 from machines.expressions.unparse import show, walk
 from machines.messages.bodies import compile_message
@@ -246,10 +246,7 @@ def _event(spec: Spec, machine: Machine, state: State | None, event: str) -> str
         return event
     answers = state.answers if state is not None else machine.always.answers if machine.always is not None else None
     assert answers is not None, "an event belongs to a state or to `always`"
-    for way, moments in (("after", answers.after), ("every", answers.every)):
-        if event.startswith(f".{way}"):
-            return f"{way} {quantity(spec, moments[int(event.removeprefix(f'.{way}'))].wait, time=True)}"
-    return event[1:]
+    return moment(spec, answers, event) or event[1:]
 
 
 def _machines(spec: Spec) -> Iterator[Machine]:
@@ -339,8 +336,10 @@ def _expressions(spec: Spec) -> Iterator[tuple[str, Expression]]:
                 if isinstance(branch.next, Return):
                     said = (branch.next.value, branch.next.outcome)
                     yield from ((_where(machine, at), one) for one in said if one is not None)
-            for moment in (*answers.after, *answers.every):
-                yield f"{_where(machine, at)}: clock", moment.wait
+            for clock in (*answers.after, *answers.every):
+                yield f"{_where(machine, at)}: clock", clock.wait
+            for condition in answers.when:
+                yield f"{_where(machine, at)}: when", condition.wait
 
 
 def _of_state(machine: Machine, state: State) -> Iterator[tuple[str, Expression]]:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from diagrams.phrases import bound, quantity, same
+from diagrams.phrases import bound, moment, quantity, same
 from machines.expressions.unparse import show
 from machines.model import (
     Branch,
@@ -148,10 +148,7 @@ def _answers(spec: Spec, machine: Machine, answers: Handlers, *, asks: bool = Fa
         yield from _choice(spec, machine, listed, choices[key], "  ")
     for event, choice in answers.choices():
         if event.startswith(".") and event[1:] not in _FAULTS:
-            moments = {"after": answers.after, "every": answers.every}.get(event[1:6])
-            named = event[1:]
-            if moments is not None:
-                named = f"{event[1:6]} {quantity(spec, moments[int(event[6:])].wait, time=True)}"
+            named = moment(spec, answers, event) or event[1:]
             yield from _choice(spec, machine, named, choice, "  ")
 
 

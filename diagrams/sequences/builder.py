@@ -200,7 +200,7 @@ class _ScenarioBuilder:
         merged: dict[tuple[object, ...], tuple[list[tuple[str, str]], State | None, Choice, Message | Remark]] = {}
         for state, event, choice in self._besides():
             where = state.name if state is not None else self._anywhere(event)
-            key = (where, event) if event.startswith((".after", ".every")) else (state is None, same(choice))
+            key = (where, event) if event.startswith((".after", ".every", ".when")) else (state is None, same(choice))
             tell = self.elements.remark if event.startswith(".") else self.elements.heard
             element: Message | Remark = tell(event, state, choice)
             said = self.elements.event_text(event, state), where
@@ -228,7 +228,7 @@ class _ScenarioBuilder:
     def _anywhere(self, event: str) -> str:
         """Where the machine's ``always`` answers an event: not where a state does itself, whatever it makes of it."""
         own: list[str] = []
-        for state in self.machine.states.values() if not event.startswith((".after", ".every")) else ():
+        for state in self.machine.states.values() if not event.startswith((".after", ".every", ".when")) else ():
             choice = dict(state.answers.choices()).get(event)
             # What refuses a fault passes it on; a message is the state's alone.
             if choice is not None and (not event.startswith(".") or _takes_all(choice)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from diagrams.phrases import bound, outcome_parts, quantity
+from diagrams.phrases import bound, moment, outcome_parts, quantity
 from diagrams.sequences.control_structure import EXIT
 from diagrams.sequences.inlining import PathStep
 from diagrams.sequences.model import Element, Fragment, Frame, Message, Operand, Remark, Tone
@@ -172,10 +172,9 @@ class StateElements:
             return event
         answers = state.answers if state is not None else self.machine.always.answers if self.machine.always else None
         assert answers is not None, "an event belongs to a state or to `always`"
-        for way, moments in (("after", answers.after), ("every", answers.every)):
-            if event.startswith(f".{way}"):
-                wait = moments[int(event.removeprefix(f".{way}"))].wait
-                return f"{way} {quantity(self.spec, wait, time=True)}"
+        said = moment(self.spec, answers, event)
+        if said is not None:
+            return said
         if event == ".timeout" and state is not None and state.within is not None:
             return f"timeout after {quantity(self.spec, state.within, time=True)}"
         return event[1:]
@@ -255,7 +254,7 @@ def parted(ways: tuple[PathStep, ...]) -> tuple[tuple[Element, ...], tuple[PathS
 
 
 def clocks(answers: Handlers) -> Iterator[tuple[str, Choice]]:
-    """Yield the clocks among what is answered: the time limit, and moments."""
+    """Yield the clocks among what is answered: the time limit, moments, and what is waited for."""
     for event, choice in answers.choices():
-        if event == ".timeout" or event.startswith(".after"):
+        if event == ".timeout" or event.startswith((".after", ".when")):
             yield event, choice

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from diagrams.phrases import bound, outcome_parts, quantity, same, sends_in_full, sent_in_full, told
+from diagrams.phrases import bound, moment, outcome_parts, quantity, same, sends_in_full, sent_in_full, told
 from diagrams.states.model import KEEPS, Arrow, Kind, Label, Line, LineRole, Node, StateDiagram, untangled
 from diagrams.states.parting import parted
 from machines.expressions.unparse import show
@@ -87,7 +87,7 @@ class _StateDiagramBuilder:
         merged: dict[tuple[object, ...], tuple[list[Line], list[Choice]]] = {}
         for index, (line, choice) in enumerate(sayings):
             mergeable = line.kind in (Kind.CLOCK, Kind.INVALID, Kind.CLOSED, Kind.FAILED)
-            key = (same(choice),) if mergeable and not line.text.startswith(("after", "every")) else (index,)
+            key = (same(choice),) if mergeable and not line.text.startswith(("after", "every", "when")) else (index,)
             lines, choices = merged.setdefault(key, ([], []))
             lines.append(line)
             choices.append(choice)
@@ -177,10 +177,9 @@ class _StateDiagramBuilder:
         word = event[1:]
         answers = state.answers if state is not None else self.machine.always.answers if self.machine.always else None
         assert answers is not None
-        for way, moments in (("after", answers.after), ("every", answers.every)):
-            if word.startswith(way):
-                wait = moments[int(word.removeprefix(way))].wait
-                return Line(LineRole.EVENT, f"{way} {quantity(self.spec, wait, time=True)}", Kind.CLOCK)
+        said = moment(self.spec, answers, event)
+        if said is not None:
+            return Line(LineRole.EVENT, said, Kind.CLOCK)
         kinds = {"timeout": Kind.CLOCK, "invalid": Kind.INVALID, "closed": Kind.CLOSED, "failed": Kind.FAILED}
         return Line(LineRole.EVENT, word, kinds.get(word, Kind.SEAT))
 

@@ -283,7 +283,7 @@ class _Walk:
 
     def _work(self, state: State, values: Values) -> Type:
         """Return what a state's call may return; note whom it seats."""
-        for expression in (state.within, state.awaits):
+        for expression in (state.within, state.awaits, *(condition.wait for condition in state.answers.when)):
             self._value(expression, values)
         if state.ask is not None:
             self._arguments(state.ask, values)

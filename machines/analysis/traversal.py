@@ -61,7 +61,7 @@ def answers_expressions(answers: Handlers, messages: Mapping[str, Message]) -> I
     """Yield every expression of answers."""
     for _, choice in answers.choices():
         yield from choice_expressions(choice, messages)
-    for moment in (*answers.after, *answers.every):
+    for moment in (*answers.after, *answers.every, *answers.when):
         yield moment.wait
 
 

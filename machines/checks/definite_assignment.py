@@ -205,7 +205,7 @@ class _Assignment:
         during = bound if side_by_side else inside
         if self.flow.waits_in(state):
             yield Waiting(during)
-        for moment in (*state.answers.after, *state.answers.every):
+        for moment in (*state.answers.after, *state.answers.every, *state.answers.when):
             yield from self._uses([moment.wait], during, at_entry=True)
         yield from self._answers(state.answers, during, state)
         yield from self._uses([binding.value for binding in state.bindings], inside | {"result"})
@@ -220,8 +220,8 @@ class _Assignment:
         always = self.machine.always
         assert always is not None, "only an always is walked here"
         yield from self._uses([always.awaits, always.within], bound)
-        for moment in (*always.answers.after, *always.answers.every):
-            # These clocks start with the machine, before any of its states is entered.
+        for moment in (*always.answers.after, *always.answers.every, *always.answers.when):
+            # These start with the machine, before any of its states is entered.
             yield from self._uses([moment.wait], self.parameters & bound, at_entry=True)
         yield from self._answers(always.answers, bound, None)
 

@@ -279,6 +279,8 @@ class _Kinds:
         for word, moments in (("'after'", answers.after), ("'every'", answers.every)):
             for moment in moments:
                 self._seconds(moment.wait, word)
+        for condition in answers.when:
+            self._truth(condition.wait, "'when'")
 
     def _sent(self, call: Call) -> None:
         """Compare what a message is made of with the types of its fields."""

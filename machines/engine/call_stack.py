@@ -24,8 +24,9 @@ from machines.values import Peer, Rate, Record
 from machines.wire.framing import make_framer
 
 if TYPE_CHECKING:
-    from machines.engine.compiler import CompiledMachine, CompiledState
+    from machines.engine.compiler import CompiledMachine, CompiledState, HandlerScope
     from machines.engine.interpreter import Interpreter
+    from machines.engine.watching import Watch
     from machines.wire.framing import Framer
 
 # What a seat's inbox holds: (kind, payload, stamp). The payload of a message is its bytes, of a fault its reason.
@@ -307,19 +308,26 @@ class CallFrame:
 
 
 class CallFrameExtra:
-    """What few frames have: limits used, standing clocks, machines started; and of a started one, the peers lent."""
+    """What few frames have: limits used, conditions, standing clocks, machines started; the peers lent to one."""
 
-    __slots__ = ("lent", "outcome", "rates", "standing", "started", "tally")
+    __slots__ = ("lent", "outcome", "rates", "standing", "started", "tally", "watches")
 
     def __init__(self) -> None:
         self.rates: dict[str, deque[float]] = {}
         self.tally: dict[str, int] = {}  # since the state was entered
+        self.watches: tuple[Watch, ...] = ()  # conditions of its state, and of its ``always``
         self.standing: list[RunningTimer] = []
         self.started: dict[int, CallFrame] = {}
         self.outcome: MatchOutcome | None = None  # of the match that ends with it
         self.lent: tuple[tuple[PeerState, CallFrame | None], ...] | None = (
             None  # the seats, and which started one had them
         )
+
+    def left(self, always: HandlerScope | None) -> None:
+        """The state is left: what is counted and waited for in it is no more."""
+        self.tally.clear()
+        if self.watches:
+            self.watches = tuple(watch for watch in self.watches if watch.layer is always)
 
 
 Heard = tuple[Any, Any, tuple[PeerState, ...]]  # who was seated, whom it awaited besides, and whose seats it heard

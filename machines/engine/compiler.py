@@ -19,7 +19,7 @@ from transitions import Machine as TransitionsMachine
 from transitions.core import Event
 
 from machines.analysis.call_graph import CALL_DEPTH_MAX, CallGraph, live_around
-from machines.analysis.scopes import frame_names
+from machines.analysis.scopes import bindings, frame_names
 from machines.analysis.traversal import all_branches, all_steps
 from machines.engine.actions import (
     Action,
@@ -33,6 +33,7 @@ from machines.engine.actions import (
     limit_of,
 )
 from machines.engine.outcome import match_outcome
+from machines.engine.watching import Condition, is_live_only
 from machines.expressions.compiler import compile_guard, unchecked
 from machines.expressions.unparse import walk
 from machines.messages.bodies import MessageCodec, compile_message
@@ -157,7 +158,7 @@ class CompiledState:
 
     __slots__ = ("accept", "asked", "awaits", "bind", "binds", "binds_then", "each", "entry", "kind", "layer",
                  "moments", "name", "place", "plain", "run", "seconds", "state", "then", "timed", "timeless",
-                 "within")  # fmt: skip
+                 "whens", "within")  # fmt: skip
 
     def __init__(self, name: str, kind: Kind, layer: HandlerScope, place: str) -> None:
         self.name = name
@@ -173,7 +174,8 @@ class CompiledState:
         self.seconds: float | None = None  # the limit, if it is known beforehand, as nearly always
         self.within: Value | None = None  # what gives it otherwise
         self.moments: tuple[tuple[str, bool, Value], ...] = ()  # (event, repeats, how long)
-        self.timed = False  # whether a clock may run here
+        self.whens: tuple[Condition, ...] = ()
+        self.timed = False  # whether a clock may run here, or a condition is waited for
         self.run: tuple[str, Value] | None = None  # (machine, its arguments)
         self.asked: tuple[str, tuple[str, ...], Value, tuple[str, ...]] | None = (
             None  # question, names, values, answers
@@ -248,6 +250,8 @@ class CompiledMachine:
         self.within: Value | None = None
         self.always: HandlerScope | None = None
         self.standing: tuple[tuple[str, bool, Value], ...] = ()
+        self.whens: tuple[Condition, ...] = ()  # of its ``always``
+        self.stands = False  # whether there are clocks or conditions of its ``always``
         self.nodes: dict[str, CompiledState] = {}
         self.entrance: CompiledState
         self.triggers: dict[str, Callable[..., bool]] = {}
@@ -359,6 +363,8 @@ class _Builder:
             table.always = self.layer("always:", always.answers, always.awaits, None)
             table.within = self.seconds(always.within) if always.within is not None else None
             table.standing = self.moments(always.answers)
+            table.whens = self.conditions(always.answers)
+            table.stands = bool(table.standing or table.whens)
         if self.machine.live:
             table.first_live = compile_bindings(self.machine.live, self.scope)
         for state in self.machine.states.values():
@@ -419,6 +425,15 @@ class _Builder:
 
         return (*listed("after", answers.after), *listed("every", answers.every))
 
+    def conditions(self, answers: Handlers) -> tuple[Condition, ...]:
+        """Compile what is under ``when``."""
+        own = {name for name, _ in bindings(self.machine, self.program.spec)}
+        changing = (own - {*self.table.live, *self.scope.around}) | {"peer", "reason", "result", "running"}
+        return tuple(
+            Condition(f".when{index}", compile_guard(one.wait, self.scope), is_live_only(one.wait, changing))
+            for index, one in enumerate(answers.when)
+        )
+
     def seconds(self, expression: Expression) -> Value:
         """Compile a limit to a closure that gives its seconds."""
         value = self.scope.value(expression)
@@ -462,15 +477,16 @@ class _Builder:
         if state.within is not None:
             node.seconds = self.known_seconds(state.within)
             node.within = self.seconds(state.within) if node.seconds is None else None
-        node.moments = self.moments(state.answers)
+        node.moments, node.whens = self.moments(state.answers), self.conditions(state.answers)
         node.plain = (
             kind == WAIT
             and state.ask is None
             and node.awaits is not None
             and node.seconds is not None
             and not node.moments
+            and not node.whens
         )
-        node.timed = kind == WAIT or state.within is not None or bool(node.moments)
+        node.timed = kind == WAIT or state.within is not None or bool(node.moments or node.whens)
         if state.run is not None:
             node.run = (state.run.path, self.arguments(state.run.arguments or ()))
         if state.ask is not None:

@@ -46,7 +46,7 @@ from machines.engine.compiler import (
     Program,
     Reading,
 )
-from machines.engine.timers import start_clocks, start_timers
+from machines.engine.timers import start_clocks, start_standing
 from machines.engine.transaction import NO_QUESTIONS, PLAIN, Forgotten, PendingSpawn, Transaction, Undoable
 from machines.semantics import calls
 from machines.semantics.domain import Domain
@@ -338,7 +338,7 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
         frame.deadline = inf
         frame.moments = None
         if frame.extra is not None:
-            frame.extra.tally.clear()
+            frame.extra.left(frame.table.always)
         if frame.question is not None:
             self._cancel(frame)
         if frame.child is not None:
@@ -551,8 +551,8 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
         frame.host = parent.host if parent is not None else None
         if table.first_live is not None:
             table.first_live(slots)
-        if table.standing:
-            frame.extras().standing = start_timers(self, table.standing, frame.slots)
+        if table.stands:
+            start_standing(self, frame)
         return frame
 
     def _finish(self, frame: CallFrame) -> None:

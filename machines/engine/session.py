@@ -20,7 +20,7 @@ from math import inf
 from typing import Any
 
 from machines.effects import Effect, Note, Pause, Received, Resume
-from machines.engine import admission, mailbox, routing, spawning, violations
+from machines.engine import admission, mailbox, routing, spawning, violations, watching
 from machines.engine.answers import judge
 from machines.engine.call_stack import (
     FAULT,
@@ -296,6 +296,9 @@ class Session(SessionDomain):
                 if frame.alive and frame.empty_told and frame.node.kind == WAIT:
                     self._new_event(fresh=False)
                     self.fault(frame, ".closed", None, "closed", "nobody is left in the group it awaits")
+            elif self.extra is not None and (found := watching.due(self.extra)) is not None:
+                self._new_event(fresh=False)
+                watching.take(self, *found)
             elif self.ready:
                 seat = self.ready.pop(0)
                 if seat.more and not (seat.inbox or seat.dropped) and self.program.frames:

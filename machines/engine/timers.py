@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from machines.engine.actions import duration
 from machines.engine.call_stack import CallFrame, FailedError, RunningTimer
 from machines.engine.compiler import WAIT, CompiledState
+from machines.engine.watching import begin
 
 if TYPE_CHECKING:
     from machines.engine.interpreter import Interpreter
@@ -35,6 +36,16 @@ def start_clocks(tree: Interpreter, frame: CallFrame, node: CompiledState) -> No
         tree.earliest = deadline
     if node.moments:
         frame.moments = start_timers(tree, node.moments, frame.slots)
+    if node.whens:
+        begin(tree, frame, node.layer, node.whens)
+
+
+def start_standing(tree: Interpreter, frame: CallFrame) -> None:
+    """Let the clocks of a machine's ``always`` begin, and its conditions be waited for."""
+    table = frame.table
+    frame.extras().standing = start_timers(tree, table.standing, frame.slots)
+    if table.always is not None and table.whens:
+        begin(tree, frame, table.always, table.whens)
 
 
 def start_timers(

@@ -17,6 +17,7 @@ from machines.engine.actions import peers
 from machines.engine.call_stack import CallFrame, PeerState
 from machines.engine.compiler import CompiledState, Program
 from machines.engine.keeping import Kept
+from machines.engine.watching import Watching
 from machines.model import CompositeFrame as WireFrame
 from machines.values import Peer, Record
 
@@ -49,9 +50,11 @@ class Delegation:
 class RareState:
     """What few sessions have, and none from the beginning: frames of their own, started machines, peers that left."""
 
-    __slots__ = ("endings", "framed", "kept", "loans", "rejoining", "started", "starting", "sweep_at", "vacant")
+    __slots__ = ("endings", "framed", "kept", "loans", "rejoining", "started", "starting", "sweep_at", "vacant",
+                 "watching")  # fmt: skip
 
     def __init__(self) -> None:
+        self.watching: Watching | None = None  # who waits for a condition
         self.kept: Kept | None = None  # what was measured of what it keeps
         self.framed: WireFrame | None = None  # the frame of the message that is being read
         self.vacant: list[int] = []  # numbers of seats that are gone and may be given up: `admission.release_peers`
@@ -185,3 +188,5 @@ class Transaction:
         """Bind a live value, of whatever machine."""
         self.undoable.append((slots, slot, slots[slot]))
         slots[slot] = value
+        if self.extra is not None and self.extra.watching is not None:
+            self.extra.watching.written = True

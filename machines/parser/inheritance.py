@@ -216,7 +216,7 @@ def _choice(base: Node, child: Node) -> Node:
 
 _STATE: dict[str, _Merge] = {
     **dict.fromkeys((*EVENTS, "seated", "then"), _choice),
-    **dict.fromkeys(("receive", "after", "every"), _by_key(_choice)),
+    **dict.fromkeys(("receive", "after", "every", "when"), _by_key(_choice)),
     **dict.fromkeys(("let", "send", "as"), _by_key(_replaced)),
 }
 

@@ -52,7 +52,7 @@ from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from machines.problems import Place, near
 
 FAULTS = ("timeout", "invalid", "closed")  # what 'fault' stands for
-EVENTS = ("receive", *FAULTS, "fault", "failed", "connected", "ended", "after", "every")
+EVENTS = ("receive", *FAULTS, "fault", "failed", "connected", "ended", "after", "every", "when")
 WAITS = ("await", "within", *EVENTS)
 CALLS = ("run", "accept", "ask")
 ALWAYS_KEYS = WAITS
@@ -400,6 +400,7 @@ def _answers(reading: ParseContext, node: MapNode, scope: BranchScope, *, asks: 
         seated=choice("seated", replace(scope, stays_unsaid=True, seats=True)),
         after=_moments(reading, node, scope, "after"),
         every=_moments(reading, node, scope, "every"),
+        when=_moments(reading, node, scope, "when"),
     )
 
 
@@ -432,10 +433,12 @@ def _moments(reading: ParseContext, node: MapNode, scope: BranchScope, word: str
     written = node.get(word)
     if written is None:
         return ()
-    body = reading.mapping(written, f"'{word}'", f"times and branches: {{{word}: {{5 s: late}}}}")
+    what, like = ("conditions", "best > 9") if word == "when" else ("times", "5 s")
+    body = reading.mapping(written, f"'{word}'", f"{what} and branches: {{{word}: {{{like}: over}}}}")
+    read = reading.expression if word == "when" else reading.duration
     return tuple(
         Timer(
-            reading.duration(key, f"the time after '{word}'"),
+            read(key, f"the {what[:-1]} after '{word}'"),
             read_choice(reading, value, replace(scope, event=f"'{word}'", stays_unsaid=scope.stays)),
             key.place,
         )

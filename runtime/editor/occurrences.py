@@ -268,7 +268,7 @@ def _handlers(node: Node, owner: Owner, what: str) -> Iterator[Occurrence]:
                 for messages, branch in _pairs(value):
                     yield from (Occurrence("message", of, name, place) for name, place in _parts(messages, ","))
                     yield from _branch(branch, owner)
-            case "after" | "every":
+            case "after" | "every" | "when":
                 for moment, branch in _pairs(value):
                     yield from _expression(moment, owner)
                     yield from _branch(branch, owner)

@@ -133,7 +133,7 @@ class AbstractInterpreter(RoleDomain):
 
     def _drain(self) -> None:
         try:
-            while self.over is None and (self.work or self.pending or self._hears_of_faults()):
+            while self.over is None and (self.work or self.pending or self._hears_of_faults() or self._wakes()):
                 if self.work:
                     branches = self.oracle.answers or self.silent >= SILENT_SEEN
                     if branches and len(self.work) == 1 and not self.pending and self.work[0].alive:
@@ -151,6 +151,25 @@ class AbstractInterpreter(RoleDomain):
             self.fail(str(error))
         if self.outline.questions and self.over is None:
             self._end_of_step()
+
+    def _wakes(self) -> bool:
+        """Take the branch of the first condition under `when` that has come to hold; return whether there was one."""
+        if not self.outline.wakes:
+            return False
+        for call in tuple(self.calls()):
+            always = call.table.always
+            for layer in (call.node.layer, always) if always is not None else (call.node.layer,):
+                for index, condition in enumerate(layer.answers.when):
+                    name = f"{layer.prefix}when{index}"
+                    if not self.reckoner.holds(condition.wait, self._looker(call)):
+                        call.fired = tuple(one for one in call.fired if one != name)
+                    elif name not in call.fired:
+                        self._look_round()
+                        call.fired = (*call.fired, name)
+                        self.event = self.event or f"is woken in {call.table.name}.{call.state}"
+                        self._fire(call, layer, f".when{index}", None)
+                        return True
+        return False
 
     def _hears_of_faults(self) -> bool:
         """Whether layers that have begun to hear peers answer to faults of theirs, which waited for that."""

@@ -16,7 +16,7 @@ from machines.analysis.traversal import all_branches, all_steps
 from machines.model import Branch, Choice, Constant, Expression, Goto, Handlers, Machine, Name, Send, Spec, State
 
 COUNTED_MAX = 12  # uses of one limit that are counted; of a larger one, or a rate, nobody knows when it is used up
-CLOCKS = (".timeout", ".after", ".every")
+CLOCKS = (".timeout", ".after", ".every", ".when")
 COUNTER = ".limit "  # the names of a machine that count begin with this, which no name of a spec does
 
 

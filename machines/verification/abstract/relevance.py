@@ -154,7 +154,7 @@ class Liveness:
                 if self.role not in self.messages[event].senders:
                     bound |= {"peer"}
             found |= self._choice(choice, state) - bound
-        for moment in (*answers.after, *answers.every):
+        for moment in (*answers.after, *answers.every, *answers.when):
             found |= _read(moment.wait)
         return found
 

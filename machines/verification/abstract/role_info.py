@@ -34,6 +34,7 @@ from machines.model import (
     Send,
     Sequence,
     Spec,
+    Timer,
     Type,
     Unary,
 )
@@ -130,6 +131,7 @@ class RoleOutline:
             )
             for name, machine in self.role.machines.items()
         }
+        self.wakes = any(True for machine in self.role.machines.values() for _ in _waited_for(machine))
         self.peers_at = self.machines["main"].index.get(PEERS, -1)
         self.fixed = max(len(self.connects), int(self.one_partner))  # seats that are heard, whoever is spoken of
         self.tracked = tracked_fields(spec)
@@ -288,6 +290,7 @@ def _is_boolean(type_: Type, spec: Spec) -> bool:
 
 
 def _conditions(machine: Machine) -> Iterator[Expression]:
+    yield from (one.wait for one in _waited_for(machine))
     for choice in _choices(machine):
         for branch in all_branches(choice):
             if branch.guard is not None:
@@ -295,6 +298,14 @@ def _conditions(machine: Machine) -> Iterator[Expression]:
     for state in machine.states.values():
         if state.each is not None:
             yield from (one for one in (state.each.guard, state.each.until) if one is not None)
+
+
+def _waited_for(machine: Machine) -> Iterator[Timer]:
+    """Yield what stands under ``when``."""
+    if machine.always is not None:
+        yield from machine.always.answers.when
+    for state in machine.states.values():
+        yield from state.answers.when
 
 
 def _choices(machine: Machine) -> Iterator[Choice]:

@@ -142,7 +142,7 @@ class StateTransitions(StepRunner):
     def _stay(self, call: AbstractCall, *, again: bool) -> None:
         state = call.node.state
         if again:
-            call.fired = tuple(one for one in call.fired if one.startswith("always:"))
+            call.fired = tuple(one for one in call.fired if one.startswith(("always:", "when")))
         if kind(state) == "wait":
             self._register(call, afresh=False)
             if state.ask is not None:
