@@ -24,9 +24,9 @@ from machines.values import Peer, Rate, Record
 from machines.wire.framing import make_framer
 
 if TYPE_CHECKING:
-    from machines.engine.compiler import CompiledMachine, CompiledState, HandlerScope
+    from machines.engine.compiler import CompiledMachine, CompiledState
     from machines.engine.interpreter import Interpreter
-    from machines.engine.watching import Watch
+    from machines.engine.watching import Watched
     from machines.wire.framing import Framer
 
 # What a seat's inbox holds: (kind, payload, stamp). The payload of a message is its bytes, of a fault its reason.
@@ -192,6 +192,11 @@ class CallFrame:
         return self.extra.started if self.extra is not None else {}
 
     @property
+    def watches(self) -> tuple[Watched, ...]:
+        """The conditions that it waits for; none once it is over."""
+        return self.extra.watches if self.extra is not None and self.alive else ()
+
+    @property
     def standing(self) -> list[RunningTimer]:
         """The ``after`` and ``every`` of the machine's ``always``."""
         return self.extra.standing if self.extra is not None else []
@@ -315,19 +320,17 @@ class CallFrameExtra:
     def __init__(self) -> None:
         self.rates: dict[str, deque[float]] = {}
         self.tally: dict[str, int] = {}  # since the state was entered
-        self.watches: tuple[Watch, ...] = ()  # conditions of its state, and of its ``always``
+        self.watches: tuple[Watched, ...] = ()  # conditions of its state, and of its ``always``
         self.standing: list[RunningTimer] = []
         self.started: dict[int, CallFrame] = {}
         self.outcome: MatchOutcome | None = None  # of the match that ends with it
-        self.lent: tuple[tuple[PeerState, CallFrame | None], ...] | None = (
-            None  # the seats, and which started one had them
-        )
+        # The seats, and which started one had them.
+        self.lent: tuple[tuple[PeerState, CallFrame | None], ...] | None = None
 
-    def left(self, always: HandlerScope | None) -> None:
+    def left(self) -> None:
         """The state is left: what is counted and waited for in it is no more."""
         self.tally.clear()
-        if self.watches:
-            self.watches = tuple(watch for watch in self.watches if watch.layer is always)
+        self.watches = tuple(watch for watch in self.watches if watch.always) if self.watches else ()
 
 
 Heard = tuple[Any, Any, tuple[PeerState, ...]]  # who was seated, whom it awaited besides, and whose seats it heard

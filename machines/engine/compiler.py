@@ -33,7 +33,7 @@ from machines.engine.actions import (
     limit_of,
 )
 from machines.engine.outcome import match_outcome
-from machines.engine.watching import Condition, is_live_only
+from machines.engine.watching import AwaitedCondition, is_live_only
 from machines.expressions.compiler import compile_guard, unchecked
 from machines.expressions.unparse import walk
 from machines.messages.bodies import MessageCodec, compile_message
@@ -174,7 +174,7 @@ class CompiledState:
         self.seconds: float | None = None  # the limit, if it is known beforehand, as nearly always
         self.within: Value | None = None  # what gives it otherwise
         self.moments: tuple[tuple[str, bool, Value], ...] = ()  # (event, repeats, how long)
-        self.whens: tuple[Condition, ...] = ()
+        self.whens: tuple[AwaitedCondition, ...] = ()
         self.timed = False  # whether a clock may run here, or a condition is waited for
         self.run: tuple[str, Value] | None = None  # (machine, its arguments)
         self.asked: tuple[str, tuple[str, ...], Value, tuple[str, ...]] | None = (
@@ -250,7 +250,7 @@ class CompiledMachine:
         self.within: Value | None = None
         self.always: HandlerScope | None = None
         self.standing: tuple[tuple[str, bool, Value], ...] = ()
-        self.whens: tuple[Condition, ...] = ()  # of its ``always``
+        self.whens: tuple[AwaitedCondition, ...] = ()  # of its ``always``
         self.stands = False  # whether there are clocks or conditions of its ``always``
         self.nodes: dict[str, CompiledState] = {}
         self.entrance: CompiledState
@@ -425,12 +425,12 @@ class _Builder:
 
         return (*listed("after", answers.after), *listed("every", answers.every))
 
-    def conditions(self, answers: Handlers) -> tuple[Condition, ...]:
+    def conditions(self, answers: Handlers) -> tuple[AwaitedCondition, ...]:
         """Compile what is under ``when``."""
         own = {name for name, _ in bindings(self.machine, self.program.spec)}
         changing = (own - {*self.table.live, *self.scope.around}) | {"peer", "reason", "result", "running"}
         return tuple(
-            Condition(f".when{index}", compile_guard(one.wait, self.scope), is_live_only(one.wait, changing))
+            AwaitedCondition(f".when{index}", compile_guard(one.wait, self.scope), is_live_only(one.wait, changing))
             for index, one in enumerate(answers.when)
         )
 

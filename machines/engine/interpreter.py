@@ -338,7 +338,7 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
         frame.deadline = inf
         frame.moments = None
         if frame.extra is not None:
-            frame.extra.left(frame.table.always)
+            frame.extra.left()
         if frame.question is not None:
             self._cancel(frame)
         if frame.child is not None:

@@ -20,13 +20,16 @@ from math import inf
 from typing import Any
 
 from machines.effects import Effect, Note, Pause, Received, Resume
-from machines.engine import admission, mailbox, routing, spawning, violations, watching
+from machines.engine import admission, mailbox, routing, spawning, violations
 from machines.engine.answers import judge
 from machines.engine.call_stack import (
     FAULT,
     LOST,
     MESSAGE,
+    SILENT_STEPS_MAX,
+    TOO_SILENT,
     CallFrame,
+    FailedError,
     PeerState,
     RunningTimer,
     TransitionRecord,
@@ -296,9 +299,8 @@ class Session(SessionDomain):
                 if frame.alive and frame.empty_told and frame.node.kind == WAIT:
                     self._new_event(fresh=False)
                     self.fault(frame, ".closed", None, "closed", "nobody is left in the group it awaits")
-            elif self.extra is not None and (found := watching.due(self.extra)) is not None:
-                self._new_event(fresh=False)
-                watching.take(self, *found)
+            elif self._woken():
+                continue
             elif self.ready:
                 seat = self.ready.pop(0)
                 if seat.more and not (seat.inbox or seat.dropped) and self.program.frames:
@@ -317,6 +319,26 @@ class Session(SessionDomain):
                             self.ready.append(seat)
             else:
                 return
+
+    def _woken(self) -> bool:
+        """Take the branch of the next condition that has come to hold; return whether there was one."""
+        watching = self.extra.watching if self.extra is not None else None
+        found = watching.due() if watching is not None else None
+        if found is None:
+            return False
+        frame, watch, error = found
+        self._new_event(fresh=False)
+        event = watch.condition.event
+        self.steps += 1
+        if self.steps > SILENT_STEPS_MAX + self.granted:
+            error = FailedError(TOO_SILENT)
+        layer = frame.table.always if watch.always else frame.node.layer
+        assert layer is not None, "what stands behind the states stands in an always"
+        if error is not None:
+            self.failed(frame, error, f"{event} in {frame.node.name}")
+        else:
+            self.fire(frame, layer, layer.prefix + event, None)
+        return True
 
     def _new_event(self, *, fresh: bool) -> None:
         """Begin another event of this input. One that is not ``fresh`` was made by the session itself.

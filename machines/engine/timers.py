@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from machines.engine.actions import duration
 from machines.engine.call_stack import CallFrame, FailedError, RunningTimer
 from machines.engine.compiler import WAIT, CompiledState
-from machines.engine.watching import begin
+from machines.engine.watching import AwaitedCondition, Watched, Watching
 
 if TYPE_CHECKING:
     from machines.engine.interpreter import Interpreter
@@ -37,15 +37,27 @@ def start_clocks(tree: Interpreter, frame: CallFrame, node: CompiledState) -> No
     if node.moments:
         frame.moments = start_timers(tree, node.moments, frame.slots)
     if node.whens:
-        begin(tree, frame, node.layer, node.whens)
+        _watch(tree, frame, node.whens, always=False)
 
 
 def start_standing(tree: Interpreter, frame: CallFrame) -> None:
     """Let the clocks of a machine's ``always`` begin, and its conditions be waited for."""
     table = frame.table
     frame.extras().standing = start_timers(tree, table.standing, frame.slots)
-    if table.always is not None and table.whens:
-        begin(tree, frame, table.always, table.whens)
+    if table.whens:
+        _watch(tree, frame, table.whens, always=True)
+
+
+def _watch(tree: Interpreter, frame: CallFrame, conditions: tuple[AwaitedCondition, ...], *, always: bool) -> None:
+    """Wait for conditions from here on; in a state that is kept they are waited for already."""
+    extra = frame.extras()
+    if any(watch.always is always for watch in extra.watches):
+        return
+    extra.watches = (*extra.watches, *(Watched(condition, always=always) for condition in conditions))
+    shared = tree.extras()
+    if shared.watching is None:
+        shared.watching = Watching()
+    shared.watching.begun[frame] = None
 
 
 def start_timers(

@@ -54,7 +54,7 @@ class RareState:
                  "watching")  # fmt: skip
 
     def __init__(self) -> None:
-        self.watching: Watching | None = None  # who waits for a condition
+        self.watching: Watching[CallFrame] | None = None  # who waits for a condition
         self.kept: Kept | None = None  # what was measured of what it keeps
         self.framed: WireFrame | None = None  # the frame of the message that is being read
         self.vacant: list[int] = []  # numbers of seats that are gone and may be given up: `admission.release_peers`

@@ -131,7 +131,6 @@ class RoleOutline:
             )
             for name, machine in self.role.machines.items()
         }
-        self.wakes = any(True for machine in self.role.machines.values() for _ in _waited_for(machine))
         self.peers_at = self.machines["main"].index.get(PEERS, -1)
         self.fixed = max(len(self.connects), int(self.one_partner))  # seats that are heard, whoever is spoken of
         self.tracked = tracked_fields(spec)
@@ -149,6 +148,11 @@ class RoleOutline:
         self.asking = Asking(self.role.machines, spec.messages, self.idle)
         self.parting = frozenset(path for path, one in contracts.items() if one.kind in ("some", "others"))
         self.asks_gone = "gone" in {call for machine in self.role.machines.values() for call in _paths(machine, spec)}
+
+    @cached_property
+    def wakes(self) -> bool:
+        """Whether any of its machines waits for a condition."""
+        return any(True for machine in self.role.machines.values() for _ in _waited_for(machine))
 
     @cached_property
     def unheard(self) -> bool:
