@@ -45,6 +45,10 @@ _PAIRS: Final = {b"["[0]: b"]"[0], b"{"[0]: b"}"[0], _QUOTE: _QUOTE}
 
 _not_blank = re.compile(rb"[^ \t\r\n]").search
 _number_stop = re.compile(rb"[^-+0-9.eE]").search
+# A small list, object or text, most often all of a message: no other list or object in it, nothing escaped, and so much
+# of it at most, because it is tried wherever a value begins.
+_flat = re.compile(rb"""\[(?:[^][{}"\\]++|"[^"\\]*+")*+]|\{(?:[^][{}"\\]++|"[^"\\]*+")*+}|"[^"\\]*+\"""").match
+FLAT_BYTES_MAX: Final = 256
 _is_one_value = msgspec.json.Decoder(msgspec.Raw).decode
 
 
@@ -218,6 +222,9 @@ class JsonFramer:
         first = buffer[0]
         if first not in _STARTS:
             raise FrameError(f"no JSON value begins with {bytes(buffer[:1])!r}")
+        flat = _flat(buffer, 0, min(FLAT_BYTES_MAX, self._bytes_max)) if self._depth_max else None
+        if flat is not None:
+            return flat.end()
         newline = buffer.find(b"\n", 0, LINE_GUESS_BYTES)
         if newline > 0 and self._is_whole(line := bytes(buffer[:newline]).rstrip(BLANKS)):
             return len(line)

@@ -137,6 +137,17 @@ def test_frames_do_not_depend_on_how_the_bytes_arrive(wire: Wire, stream: bytes,
     assert cut_up == whole
 
 
+@pytest.mark.parametrize(
+    "stream",
+    [rb'[\"]"] 1', rb'{"a\"}":1}[]', b'["a]", 1, true][2]', b'{"a":"}"}{', b'[}[1,"]', b'[1,"' + b"x" * 600 + b'"][]'],
+)
+def test_small_values_end_where_they_would_byte_by_byte(stream: bytes) -> None:
+    whole = frames(make_framer(JSON), [stream])
+
+    assert frames(make_framer(JSON), [stream[at : at + 1] for at in range(len(stream))]) == whole
+    assert frames(make_framer(JSON), [b"1 ", stream])[0][1:] == whole[0]
+
+
 @settings(max_examples=40)
 @given(st.lists(st.tuples(json_values, st.sampled_from(["", " ", "\n", "\r\n"])), max_size=6), st.lists(st.integers(0)))
 def test_json_values_come_out_as_they_went_in(values: list[tuple[Any, str]], cuts: list[int]) -> None:
