@@ -22,7 +22,7 @@ from typing import Final, Protocol
 import msgspec
 
 from machines.model import Wire
-from machines.wire.depth import brackets_of, depths, first_end, is_deeper, still_wanted, without_escapes
+from machines.wire.depth import brackets_of, depths, first_end, flat_end, is_deeper, still_wanted, without_escapes
 
 BLANKS: Final = b" \t\r\n"
 BLANK_LINES: Final = re.compile(rb"(?:\r?\n)+")
@@ -45,10 +45,6 @@ _PAIRS: Final = {b"["[0]: b"]"[0], b"{"[0]: b"}"[0], _QUOTE: _QUOTE}
 
 _not_blank = re.compile(rb"[^ \t\r\n]").search
 _number_stop = re.compile(rb"[^-+0-9.eE]").search
-# A small list, object or text, most often all of a message: no other list or object in it, nothing escaped, and so much
-# of it at most, because it is tried wherever a value begins.
-_flat = re.compile(rb"""\[(?:[^][{}"\\]++|"[^"\\]*+")*+]|\{(?:[^][{}"\\]++|"[^"\\]*+")*+}|"[^"\\]*+\"""").match
-FLAT_BYTES_MAX: Final = 256
 _is_one_value = msgspec.json.Decoder(msgspec.Raw).decode
 
 
@@ -222,9 +218,8 @@ class JsonFramer:
         first = buffer[0]
         if first not in _STARTS:
             raise FrameError(f"no JSON value begins with {bytes(buffer[:1])!r}")
-        flat = _flat(buffer, 0, min(FLAT_BYTES_MAX, self._bytes_max)) if self._depth_max else None
-        if flat is not None:
-            return flat.end()
+        if self._depth_max and (flat := flat_end(buffer, self._bytes_max)):
+            return flat
         newline = buffer.find(b"\n", 0, LINE_GUESS_BYTES)
         if newline > 0 and self._is_whole(line := bytes(buffer[:newline]).rstrip(BLANKS)):
             return len(line)
