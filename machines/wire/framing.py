@@ -31,8 +31,7 @@ LENGTH: Final = Struct(">I")
 # In this many bytes from where a value begins, a newline is looked for that might end it. A bound, because looking
 # through the whole buffer for each of many small values would be quadratic.
 LINE_GUESS_BYTES: Final = 4096
-# The end of a value is looked for in blocks, each twice as long as the last: small values cost little, and large ones
-# are not gone through byte by byte.
+# The end of a value is looked for in blocks, each twice as long as the last: so small values cost little.
 BLOCK_BYTES_MIN: Final = 64
 BLOCK_BYTES_MAX: Final = 1 << 16
 
