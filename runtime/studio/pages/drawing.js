@@ -141,6 +141,7 @@ const Studio = (() => {
   // The messages of a run, a line each; only those that are seen are in the page. `chosen` hears of a row clicked.
   class Talk {
     static ROW = 26; // pixels
+    static TIME = 44; // that the time of a row takes
 
     constructor({ heads, list, tall }, rows, tones, chosen) {
       Object.assign(this, { heads, box: list, tall, rows });
@@ -152,10 +153,17 @@ const Studio = (() => {
       this.at = 0;
       this.filter = "";
       this.high = 600;
+      this.wide = 450;
       this.timed = true;
       this.drawn = new Map();
       new ResizeObserver((entries) => {
-        this.high = entries[0].contentRect.height;
+        const { height, width } = entries[0].contentRect;
+        this.high = height;
+        if (width && width !== this.wide) {
+          this.wide = width;
+          this.drawn.clear();
+          this.tall.replaceChildren();
+        }
         requestAnimationFrame(() => this.paint());
       }).observe(list);
       list.addEventListener("scroll", () => requestAnimationFrame(() => this.paint()), { passive: true });
@@ -249,10 +257,13 @@ const Studio = (() => {
         tip.append(element("path", { class: "tip", d: end > start ? "M0 0l-7-3.5v7z" : "M0 0l7-3.5v7z" }));
         chart.append(tip);
       }
-      const aside = !to && (start < 35 ? "first" : start > 65 ? "last" : ""); // a long text about an outer one stays in the chart
-      const middle = aside ? start : Math.min(85, Math.max(22, (start + end) / 2));
-      const shown = text.length > 44 ? `${text.slice(0, 43)}…` : text;
-      chart.append(element("text", { class: aside || "", x: `${middle}%`, y: to ? 15 : 18, dx: aside === "first" ? 4 : aside ? -4 : 0 }, shown));
+      // A text stays in the chart, beside the time, wherever its party stands.
+      const letter = this.toneName[tone] === "violation" ? 7.2 : 6.5;
+      const most = Math.max(12, Math.min(44, Math.floor((this.wide - Talk.TIME - 4) / letter)));
+      const shown = text.length > most ? `${text.slice(0, most - 1)}…` : text;
+      const half = (shown.length * letter) / 2;
+      const middle = Math.min(this.wide - 4 - half, Math.max(Talk.TIME + half, ((start + end) / 200) * this.wide));
+      chart.append(element("text", { x: `${(100 * middle) / this.wide}%`, y: to ? 15 : 18 }, shown));
       row.append(chart);
       return row;
     }

@@ -64,10 +64,18 @@
     for (let step = from; step < rows.length; step++) {
       if (rows[step][SAID].some((line) => line[3] === tones.violation)) violations.push(step);
     }
-    $("violation").disabled = !violations.length;
-    $("violation").textContent = violations.length ? `next violation (${violations.length})` : "no violation";
+    wrong();
     $("slider").max = Math.max(1, rows.length);
   }
+
+  // Shows how many violations there are to go to: those of the player whose view is shown.
+  function wrong() {
+    const mine = violations.filter((step) => rows[step][SAID].some((line) => line[3] === tones.violation && concerns(line[0], line[1])));
+    $("violation").disabled = !mine.length;
+    $("violation").textContent = mine.length ? `next violation (${mine.length})` : "no violation";
+    return mine;
+  }
+  const concerns = (from, to) => !talk.filter || from === talk.filter || to === talk.filter;
 
   // -- a step --------------------------------------------------------------------------------------------------
 
@@ -114,6 +122,7 @@
         $("detail").append(html("pre", one.branch));
         continue;
       }
+      if (!concerns(one.from, one.to)) continue;
       const from = talk.nameOf.get(one.from) ?? one.from;
       $("detail").append(html("h2", one.to ? `${from} → ${talk.nameOf.get(one.to) ?? one.to}: ${one.text}` : `${from}: ${one.text}`));
       if (one.fields && Object.keys(one.fields).length) {
@@ -192,7 +201,8 @@
     $("playing").setAttribute("d", playing ? "M3 2h4v12H3zM9 2h4v12H9z" : "M4 2l9 6-9 6z");
   }
   const violation = () => {
-    if (violations.length) go(violations.find((step) => step > at) ?? violations[0]);
+    const mine = wrong();
+    if (mine.length) go(mine.find((step) => step > at) ?? mine[0]);
   };
   $("more").addEventListener("click", () => go(rows.length - 1));
   $("slider").addEventListener("input", () => go(Number($("slider").value) - 1));
@@ -206,6 +216,7 @@
   $("who").addEventListener("change", () => {
     talk.filter = $("who").value;
     talk.listAll();
+    wrong();
     go(at);
   });
   addEventListener("keydown", (event) => {
@@ -230,6 +241,7 @@
     talk.filter = talk.nameOf.has(wanted.get("player")) ? wanted.get("player") : "";
     $("who").value = talk.filter;
     talk.listAll();
+    wrong();
     const step = wanted.has("fault") ? faultOf(wanted.get("fault")) : Number(wanted.get("step"));
     go((step || (live ? rows.length : 1)) - 1);
     awaited = live && step > rows.length ? step : 0;

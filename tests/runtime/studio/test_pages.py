@@ -255,8 +255,8 @@ def test_a_page_follows_a_run_that_goes_on_until_one_steps_back(
 
 
 @pytest.mark.xdist_group("browser")
-@pytest.mark.parametrize("at", [0, 2])
-def test_why_an_outer_player_lost_is_read_whole(at: int, browser: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("at", [0, pytest.param(1, marks=pytest.mark.release), 2])
+def test_why_a_player_lost_is_read_whole(at: int, browser: Any, tmp_path: Path) -> None:
     journal, path = tmp_path / "run.jsonl", tmp_path / "run.html"
     kinds = [word for seat in range(3) for word in ("--player", "malformed" if seat == at else "random")]
     play = [sys.executable, "-m", "runtime", "play", "tsuro", *kinds, "--seed", "2", "-q", "--journal", str(journal)]
@@ -268,6 +268,11 @@ def test_why_an_outer_player_lost_is_read_whole(at: int, browser: Any, tmp_path:
     page.goto(path.as_uri())
     page.wait_for_selector("body[data-ready]")
     page.locator("#violation").click()
+    page.select_option("#who", f"s0p{at}")
+    assert page.inner_text("#violation") == "next violation (1)"
+    page.select_option("#who", f"s0p{(at + 1) % 3}")
+    assert page.inner_text("#violation") == "no violation", "of this player"
+    page.select_option("#who", "")
     row = page.locator(".row.violation").first
     chart, time, text = (row.locator(which).bounding_box() for which in ("svg", ".time", "text:not(.time)"))
     assert text["x"] >= time["x"] + time["width"]
