@@ -24,7 +24,8 @@ from machines.conforming.incoming_stream import IncomingStream
 from machines.conforming.role_knowledge import RoleKnowledge
 from machines.verification.abstract.state import Token
 
-MANY: Final = 32  # beliefs, beyond which clocks are trusted
+MANY: Final = 8  # beliefs, beyond which clocks are trusted
+BEARABLE: Final = 32  # with which it goes on, clocks or no clocks, once it cannot go through all again
 NOTED_MAX: Final = 4_000  # inputs that are kept to be gone through again
 NOTED_BYTES_MAX: Final = 1 << 20  # of what it said among them
 AGAIN_MAX: Final = 20_000  # beliefs that are looked at while all is gone through again: 2 s
@@ -126,7 +127,7 @@ class Follower:
         """Forget what was given. Go on without clocks where that is not much to believe."""
         if self._followed.hurries_max == 0:
             again, _ = self._again(inf)
-            if again.judges and len(again.beliefs) <= MANY:
+            if again.judges and len(again.beliefs) <= BEARABLE:
                 self._followed = again
         self._inputs.clear()
         self._keeps = False
