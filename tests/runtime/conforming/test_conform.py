@@ -6,8 +6,10 @@ import asyncio
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
+from contextlib import suppress
 from math import inf
 from pathlib import Path
 from typing import Any, ClassVar
@@ -81,21 +83,43 @@ PLANTED = {
     "other-square": ("client/rules/INTER_PLACE", "if: tsuro.may_place"),
     "foreign-tile": ("client/rules/INTER_PLACE", "if: tsuro.may_place"),
     "initial-again": ("client/main.intermediate/sends-only", "intermediate:"),
+    "name-is-a-number": ("client/type/JOIN", "JOIN:"),
+    "three-links": ("client/type/INIT_PLACE", "INIT_PLACE:"),
+    "off-the-board": ("client/rules/INIT_PLACE", "if: token =="),
+    "early-move": ("sends-only", "ready:|started:|initial:|playing:"),  # which the wait is that it stands in by then
+    "silent-at-first": ("client/main.joined/sends-only", "joined:"),
+    "never-answers": ("client/main.initial/within", "initial:"),
+    "second-late": ("client/main.intermediate/within", "intermediate:"),
+    "hangs-on-loss": ("client/main.joined/on-closed", "joined:"),
     "rest-lost": ("client/wire/cut", ""),
     "no-buffer": ("client/wire/cut", ""),
 }
 SOME = ("double-join", "double-second", "small-port", "other-square", "rest-lost")
+LATE = ("silent-at-first", "never-answers", "second-late")
+# style -> options, where games in which bytes are cut too are not what tells
+OPTIONS = {
+    **dict.fromkeys(LATE, ("--set", "think=1s", "--grace", "0.5", "--only", "client/*@of3,seat1,seed7")),
+    "hangs-on-loss": ("--only", "client/main.joined/on-closed@of3,seat1,seed7,closed.main.joined"),
+}
 
 
-@pytest.mark.parametrize(
-    "style", [pytest.param(one, marks=() if one in SOME else pytest.mark.whole) for one in sorted(PLANTED)]
-)
+def test_there_are_thirty_mistakes() -> None:
+    assert len(PLANTED) >= 30
+    assert {*SOME, *OPTIONS} <= set(PLANTED)
+
+
+def mark(style: str) -> Any:
+    return () if style in SOME else pytest.mark.release if style in OPTIONS else pytest.mark.whole
+
+
+@pytest.mark.parametrize("style", [pytest.param(one, marks=mark(one)) for one in sorted(PLANTED)])
 def test_a_planted_mistake_is_found_with_its_line(style: str, capsys: pytest.CaptureFixture[str]) -> None:
     id_, begins = PLANTED[style]
-    told = conformed(capsys, "--run", stranger(style), "--only", "client/*-only", "--only", "client/wire/*")
+    options = OPTIONS.get(style, ("--only", "client/*-only", "--only", "client/wire/*"))
+    told = conformed(capsys, "--run", stranger(style), *options)
 
     fails = [one for one in told["requirements"] if one["verdict"] == "fail"]
-    assert told["exit"] == 1
+    assert told["exit"] == (0 if style == "hangs-on-loss" else 1)
     assert any(id_ in one["id"] for one in fails), fails
     found = next(one for one in fails if id_ in one["id"])
     line = SPEC[int(found["place"].split(":")[1]) - 1].strip()
@@ -212,6 +236,29 @@ def test_a_right_server_that_runs_for_each_connection_passes(capsys: pytest.Capt
 
     assert verdicts(told, "fail") == []
     assert "server/main.addressed/sends-only" in verdicts(told, "pass")
+
+
+def test_a_server_that_runs_already_is_asked_at_its_address(capsys: pytest.CaptureFixture[str]) -> None:
+    verdict = {}
+    for style in ("plain", "mail-twice"):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+        running = subprocess.Popen([sys.executable, HERE / "smtp_server.py", str(port), style])
+        try:
+            while running.poll() is None:
+                with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                    break
+            only = ("--only", "server/*@of1,seat0,seed7")
+            told = conformed(capsys, "--at", f"127.0.0.1:{port}", *only, spec="smtp", role="server")
+            verdict[style] = told["exit"], verdicts(told, "fail")
+        finally:
+            running.kill()
+            running.wait()
+
+    assert verdict["plain"][1] == []
+    assert verdict["mail-twice"][0] == 1
+    assert verdict["mail-twice"][1]
+    assert all(one.endswith("/sends-only") for one in verdict["mail-twice"][1])
 
 
 def test_after_our_deed_a_program_that_may_rest_for_ever_is_not_waited_for(capsys: pytest.CaptureFixture[str]) -> None:

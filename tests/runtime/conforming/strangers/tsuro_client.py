@@ -144,6 +144,8 @@ class Client:
                 "too-short": answer[:-1],
                 "too-long": [*answer, 0],
                 "an-object": {"token": token},
+                "three-links": [token, answer[1][:3], *answer[2:]],
+                "off-the-board": [*answer[:3], 12, answer[4]],
                 "half": answer,
                 "no-newline": answer,
                 "shape-of-the-other": answer[1:2] + answer[3:],
