@@ -44,6 +44,35 @@ def test_a_wait_is_left_as_soon_as_a_condition_holds() -> None:
     assert returned(run) == 5
 
 
+def test_a_clock_is_stopped_from_outside_and_goes_on() -> None:
+    run = client(
+        """
+              live: {stopped: false}
+              begin: {let: {left: 10.0}, then: running_on}
+              running_on:
+                within: left
+                receive: {GO: {let: {stopped: true}, then: stay}}
+                when: {stopped: {let: {left: left - elapsed}, then: halted}}
+                timeout: {return: left}
+              halted:
+                within: never
+                receive: {STOP: {let: {stopped: false}, then: stay}}
+                when: {not stopped: running_on}
+        """
+    )
+
+    run.wait(4)
+    run.say(0, ["go", 1])
+    run.wait(100)
+    run.say(0, "stop")
+    run.wait(5.9)
+    assert run.ended is None
+    run.wait(0.1)
+
+    assert returned(run) == 6
+    assert run.now == pytest.approx(110)
+
+
 def test_what_holds_on_entry_is_taken_before_anything_is_read() -> None:
     run = client(
         """
