@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ import anyio
 import pytest
 
 from machines.loader import load, rules_modules
-from runtime.commands.match_setup import cast
+from machines.model import Spec
+from runtime.commands.match_setup import MatchSetup, cast
 from runtime.commands.results import game_facts, game_lines
 from runtime.journal import FORMAT, Head, open_journal
 from runtime.journal_reading import read_journal
 from runtime.losses import EVIDENCE_SHOWN
+from runtime.players.program_limits import ProgramLimits
 from runtime.sessions.game_result import GameResult, Participant
 from runtime.sessions.match import play
 from tests.parts import by_default
@@ -54,7 +57,20 @@ def lost(game: str, way: Way, folder: Path) -> tuple[list[str], dict[str, Any], 
     facts = game_facts(setup.spec, result, 1, EVIDENCE_SHOWN, journal=None, backend="asyncio")
     out = [effect for line in read_journal(path).lines for effect in line.out]
     noted = [effect[1] for effect in out if effect[0] == "violation"]
+    facts["match"] = in_an_event(narrowed, setup, seats, result, folder)
     return list(game_lines(setup, result, EVIDENCE_SHOWN)), facts, noted
+
+
+def in_an_event(spec: Spec, setup: MatchSetup, seats: list[Participant], result: GameResult, folder: Path) -> Any:
+    """Return what an event makes of a game, as data; None where events cannot be held."""
+    if find_spec("sqlalchemy") is None:
+        return None
+    from runtime.tournament.match_process import MatchTask, judged
+
+    how: dict[str, Any] = {"settings": {}, "rules": (), "seconds": 1.0, "programs": ProgramLimits(), "folder_bytes": 1}
+    how |= {"server": setup.server, "client": setup.client, "folder": folder, "accord": "", "mark": ""}
+    task = MatchTask(spec.protocol, "", seats=tuple(seats), seed=1, **how)
+    return judged(spec, task, result, {})
 
 
 @pytest.mark.parametrize(("game", "name"), by_default([(game, name) for game in GAMES for name in WAYS], USUAL))
@@ -77,6 +93,11 @@ def test_text_json_and_journal_say_why_ann_lost(game: str, name: str, tmp_path: 
         assert first["kind"] in [violation["kind"] for violation in noted if violation["name"] in (CULPRIT, "")]
     others = [loss for loss in facts["losses"] if loss["player"] != CULPRIT and loss["kind"] != "closed"]
     assert not others, "nobody else is blamed"
+    if facts["match"] is not None:
+        ann, *honest = facts["match"].places
+        assert (ann.player, ann.place, ann.at_fault) == (CULPRIT, 1 + len(honest), True)
+        assert ann.fault.partition(":")[0] in way.kinds
+        assert not any(one.at_fault or one.place >= ann.place for one in honest)
 
 
 def test_there_are_twenty_ways_and_all_games() -> None:

@@ -26,8 +26,9 @@ from runtime.tournament.store import Store, url_of
 from tests.runtime.tournament.test_events import played, winners
 
 TRANSACTIONS = 11  # of the event below: begin, stop, three rounds planned, three matches started and played
-KILLS = int(os.environ.get("ACCORD_KILLS", "0"))  # 100 take 47 minutes on two busy cores
-_ASKED = pytest.mark.skipif(not KILLS, reason="ACCORD_KILLS=100 kills so often, and in PostgreSQL too")
+KILLS = int(os.environ.get("ACCORD_KILLS", "8"))  # at any moment, with --release; 100 take 47 minutes on two busy cores
+_RELEASE = pytest.mark.release
+BOTH = ["sqlite", pytest.param("postgresql", marks=pytest.mark.whole)]
 KILLS_OF_AN_EVENT = 4  # whereupon it is let come to its end
 MARK = "ACCORD_KILLED_TEST"  # in the environment of all that a test starts, and of what that starts in turn
 LEFT_SECONDS = 20.0  # within which what a killed coordinator left must have ended, on however busy a machine
@@ -73,7 +74,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], st
     running.cleanup()
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=_ASKED)])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=_RELEASE)])
 def database(request: pytest.FixtureRequest) -> Callable[[], str]:
     if request.param == "sqlite":
         return lambda: "small.db"
@@ -143,10 +144,10 @@ def still_running(mark: str) -> list[str]:
 
 
 def transactions() -> Iterator[Any]:
-    """Yield each transaction with each database: of SQLite two by default and all with --all."""
+    """Yield each transaction with each database: of SQLite two by default and all with --all, of PostgreSQL one."""
     for number in range(1, TRANSACTIONS + 1):
         yield pytest.param(number, "sqlite", marks=[] if number in (4, 9) else [pytest.mark.whole])
-        yield pytest.param(number, "postgresql", marks=[_ASKED])
+        yield pytest.param(number, "postgresql", marks=[pytest.mark.whole if number == 9 else _RELEASE])
 
 
 @pytest.mark.parametrize(("number", "database"), [*transactions()], indirect=["database"])
@@ -170,7 +171,7 @@ def test_an_event_has_so_many_transactions(tmp_path: Path) -> None:
     assert len(done.stdout.splitlines()) == TRANSACTIONS, done.stdout
 
 
-@pytest.mark.parametrize("most", [2, pytest.param(KILLS, marks=_ASKED)])
+@pytest.mark.parametrize("most", [2, pytest.param(KILLS, marks=_RELEASE)])
 def test_killed_at_any_moment_an_event_ends_as_undisturbed(
     most: int, database: Callable[[], str], undisturbed: Undisturbed, mark: str, tmp_path: Path
 ) -> None:
@@ -191,6 +192,7 @@ def test_killed_at_any_moment_an_event_ends_as_undisturbed(
         check_whole(path, played(path), undisturbed, mark)
 
 
+@pytest.mark.parametrize("database", BOTH, indirect=True)
 def test_two_cannot_play_the_same_event(database: Callable[[], str], tmp_path: Path) -> None:
     path = small(tmp_path / "busy", database())
     store = Store(url_of(database_of(path), path.parent))

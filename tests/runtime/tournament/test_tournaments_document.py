@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("sqlalchemy")
 
+from tests.runtime.tournament.test_events import played
 from tests.runtime.tutorial import filled
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "tournaments.md"
@@ -34,6 +35,18 @@ def test_six_folders_come_to_the_table_that_the_page_shows(tmp_path: Path) -> No
 
     assert settled(filled(text, tmp_path)) == settled(text)
     assert re.findall(r"^(\w+): \d faults?$", text, re.MULTILINE) == ["eve", "fox", "eve", "fox"]  # and no honest one
+
+
+def test_the_example_is_played_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "example-cup.yaml"
+    path.write_text((PAGE.parent / "example-cup.yaml").read_text())
+
+    facts = played(path)
+
+    assert facts["played"] == facts["planned"] >= 3
+    assert (facts["void"], [row["player"] for row in facts["standings"] if row["faults"]]) == ([], ["eve"])
+    assert {len(match["seats"]) for match in facts["matches"]} <= {3, 4, 5}
+    assert len(facts["standings"]) == 7
 
 
 if __name__ == "__main__":
