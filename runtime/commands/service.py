@@ -174,10 +174,14 @@ class Service:
     def observer(self, losses: Losses) -> Callable[[Effect], None]:
         """Return what takes note of the violations in a session."""
         role = self.program.role.name
+        servers = dict(enumerate(self.program.connects))
+
+        def called(peer: int | None) -> str:
+            return "" if peer is None else servers.get(peer, f"peer {peer}")
 
         def seen(effect: Effect) -> None:
             if isinstance(effect, Violation) and effect.kind != "closed":
-                losses.note(Loss(effect.name or ("" if effect.peer is None else f"peer {effect.peer}"), role, effect))
+                losses.note(Loss(effect.name or called(effect.peer), role, effect))
 
         return seen
 

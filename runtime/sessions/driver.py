@@ -360,8 +360,7 @@ class SessionDriver:
                         log.info("%s: the player is stuck in %s: nothing is sent any more", self.name, message)
                         for seat, connection in self._connections.items():
                             self._connections[seat] = Silenced(connection)
-            case _:
-                pass  # sent above; an end is seen on the session, once all its effects are carried out
+        # All others were sent above; an end is seen on the session, once all its effects are carried out.
 
     def _who(self, peer: int | None) -> str:
         """Return what a peer is called, for people; None is the own player."""
@@ -371,7 +370,8 @@ class SessionDriver:
         named: object = self._names(peer) if self._names is not None else ""
         if not named and peer < len(self.session.seats):
             named = self.session.seats[peer].peer.fields.get("name")
-        return f"{named}, peer {peer}" if named and isinstance(named, str) else f"peer {peer}"
+        here = f"{named}, peer {peer}" if named and isinstance(named, str) else f"peer {peer}"
+        return dict(enumerate(self.session.program.connects)).get(peer, here)
 
     def _show(self, effect: Effect) -> None:
         assert self._observe is not None, "somebody looks on"

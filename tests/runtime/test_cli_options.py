@@ -237,3 +237,11 @@ def test_a_journal_without_its_end_is_undetermined(accord: Run, tmp_path: Path) 
 
     journal.write_text("".join(lines[:-1]).replace('\\"white\\"', '\\"green\\"', 1))
     assert accord("replay", str(journal))[0] == 1, "a difference is one, with or without an end"
+
+
+def test_whom_a_client_is_connected_with_has_its_name_in_the_log(accord: Run) -> None:
+    code, _, err = accord("play", "sticks", "--players", "2", "--seed", "1", "--no-journal", "--log", "info")
+
+    assert code == 0
+    told = [line for line in err.splitlines() if line.startswith("INFO: player ")]
+    assert told == [f"INFO: player {number}: host is dropped: the session is over" for number in (1, 2)]
