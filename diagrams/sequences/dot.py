@@ -3,12 +3,13 @@
     ● head    │ lifeline    ──▶ sent, by whose drawing it is    ══▶ received    ┄▷ connects
     ▭ loop, alt, par, ref   ┄ the next alternative   ▢ what a role does by itself
 
-Main course and cases stand below each other in one picture, each with its own heads.
+Main course and cases stand below each other in one picture, each with its own heads; in columns, if they are many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Final
 
@@ -53,6 +54,8 @@ RULER: Final = Ruler(
 )
 BLOCK_GAP: Final = 34
 TITLE: Final = 20
+HEIGHT: Final = 1500.0  # of a column, but for cases that are higher: two screens
+WIDTH_MAX: Final = 1480.0  # of all columns: 2,000 pixels
 
 GRAPH = {
     "charset": "utf-8",
@@ -77,6 +80,38 @@ TONES: Final = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """The main course or a case, with the lines of its title in their size."""
+
+    title: Sequence[str]
+    size: float
+    layout: Layout
+    place: Place | None = None
+
+    @property
+    def width(self) -> float:
+        return max(self.layout.width, *(width(line, self.size, bold=True) for line in self.title))
+
+    @property
+    def height(self) -> float:
+        return len(self.title) * TITLE + self.layout.height + BLOCK_GAP
+
+
+def _columns(blocks: Sequence[_Block]) -> list[list[_Block]]:
+    """Return the blocks in columns, in their order: as many as a screen is wide, if one would be too high."""
+    wide = max(block.width for block in blocks) + BLOCK_GAP
+    whole = sum(block.height for block in blocks)
+    most = max(1, int(WIDTH_MAX // wide))
+    high = max(HEIGHT, whole / most, *(block.height for block in blocks))
+    columns: list[list[_Block]] = [[]]
+    for block in blocks:
+        if columns[-1] and sum(one.height for one in (*columns[-1], block)) > high and len(columns) < most:
+            columns.append([])
+        columns[-1].append(block)
+    return columns
+
+
 def scenario_dot(scenario: Scenario, links: Mapping[str, str]) -> str:
     """Return a scenario with its cases as DOT; ``links`` gives the picture, without ending, of each machine called."""
     return _Writer(scenario, links).write()
@@ -88,27 +123,37 @@ class _Writer:
         self.links = links
         self.graph = graphviz.Digraph(graph_attr=GRAPH, node_attr=NODE, edge_attr=EDGE)
         self.count = 0
-        self.top = 0.0
+        self.top = self.left = 0.0
 
     def write(self) -> str:
         scenario = self.scenario
         where = f"{scenario.protocol} · {scenario.own}" if scenario.own else scenario.protocol
         self._left(0, f'<FONT POINT-SIZE="{SIZE_SMALL}" COLOR="{QUIET}">{cell(where)}</FONT>', width(where, SIZE_SMALL))
-        self.top += TITLE - 4
-        self._title(scenario.title, SIZE + 4, scenario.place)
-        self._block(lay_out(scenario.lifelines, scenario.elements, RULER))
-        for case in scenario.cases:
-            self.top += BLOCK_GAP
-            self._title(f"case: {case.title}", SIZE + 1, None)
-            self._block(lay_out(scenario.lifelines, case.elements, RULER))
+        first = self.top = TITLE - 4.0
+        columns = _columns([*self._blocks()])
+        for column in columns:
+            self.top = first
+            for block in column:
+                self.top += BLOCK_GAP if self.top > first else 0
+                self._title(block)
+                self._block(block.layout)
+            self.left += max(block.width for block in column) + BLOCK_GAP
         return str(self.graph.source)
+
+    def _blocks(self) -> Iterator[_Block]:
+        scenario = self.scenario
+        lines = wrap(scenario.title, TITLE_CHARACTERS, TITLE_LINES_MAX)
+        yield _Block(lines, SIZE + 4, lay_out(scenario.lifelines, scenario.elements, RULER), scenario.place)
+        for case in scenario.cases:
+            lines = wrap(f"case: {case.title}", TITLE_CHARACTERS, TITLE_LINES_MAX)
+            yield _Block(lines, SIZE + 1, lay_out(scenario.lifelines, case.elements, RULER))
 
     # -- texts ---------------------------------------------------------------------------------------------------------
 
-    def _title(self, text: str, size: float, place: Place | None) -> None:
-        for line in wrap(text, TITLE_CHARACTERS, TITLE_LINES_MAX):
-            font = f'<B><FONT POINT-SIZE="{size}">{cell(line)}</FONT></B>'
-            self._left(0, font, width(line, size, bold=True), _where(place))
+    def _title(self, block: _Block) -> None:
+        for line in block.title:
+            font = f'<B><FONT POINT-SIZE="{block.size}">{cell(line)}</FONT></B>'
+            self._left(0, font, width(line, block.size, bold=True), _where(block.place))
             self.top += TITLE
 
     def _left(self, x: float, html: str, points: float, tooltip: str = "") -> None:
@@ -119,7 +164,7 @@ class _Writer:
     def _node(self, x: float, y: float, *, label: str, name: str = "", tooltip: str = "", **looks: str) -> str:
         self.count += 1
         name = name or f"n{self.count}"
-        self.graph.node(name, label, pos=f"{x:.1f},{-y:.1f}!", tooltip=attribute(tooltip) or " ", **looks)
+        self.graph.node(name, label, pos=f"{x + self.left:.1f},{-y:.1f}!", tooltip=attribute(tooltip) or " ", **looks)
         return name
 
     def _point(self, x: float, y: float) -> str:
@@ -155,7 +200,7 @@ class _Writer:
         size = {"width": f"{width / POINTS:.3f}", "height": f"{height / POINTS:.3f}", "fixedsize": "true"}
         looks = {"shape": "box", "color": INK, "penwidth": "0.8", "tooltip": " ", **looks}
         self.count += 1
-        self.graph.node(f"n{self.count}", label, pos=f"{x:.1f},{-y:.1f}!", **size, **looks)
+        self.graph.node(f"n{self.count}", label, pos=f"{x + self.left:.1f},{-y:.1f}!", **size, **looks)
 
     def _arrow(self, start: float, end: float, y: float, text: str, message: Message) -> None:
         colour = INK
