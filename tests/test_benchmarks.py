@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.comparison import WORDS, Server
 from benchmarks.conformance import accused, busy, right_programs
+from benchmarks.crowd import crowd
 from benchmarks.engine import TURNS, pairs_program, simple_events
 from benchmarks.growth import CURVES, Curve, chain, measured
 from benchmarks.handwritten import SERVERS
@@ -120,3 +121,10 @@ def test_a_right_program_is_not_accused_on_a_busy_machine(name: str) -> None:
 
     assert found.fails == ()
     assert found.outcomes["right"] > 0
+
+
+def test_a_crowd_is_seated_and_every_game_of_it_moves() -> None:
+    found = crowd(20)
+
+    assert found["connections"] == 40
+    assert 0 < found["move_us"] < 50_000
