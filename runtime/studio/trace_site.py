@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from starlette.applications import Starlette
@@ -17,6 +17,7 @@ from machines.problems import Problem
 from machines.verification.verdict import TraceStep
 from runtime.studio.guard import Guarded, files, svg
 from runtime.studio.page import SCRIPTS, STYLES, TONES, VERSION, Rows, details, party_facts, picture_facts, pictures_of
+from runtime.studio.said import Said, Tone
 from runtime.studio.serving import serve_site
 from runtime.studio.steps import Party, Step
 from runtime.studio.traces import trace_steps
@@ -58,7 +59,9 @@ class TraceSite:
 
     def _steps(self, number: int) -> tuple[list[Step], tuple[Party, ...]]:
         one = self._shown[number]
-        return trace_steps(one.spec, self._marks[one.spec.protocol], one.trace)
+        steps, parties = trace_steps(one.spec, self._marks[one.spec.protocol], one.trace)
+        found = Said(steps[-1].party, None, one.problem.text, Tone.VIOLATION, one.problem.hint)
+        return [*steps[:-1], replace(steps[-1], said=(*steps[-1].said, found))], parties
 
     async def _facts(self, request: Request) -> Response:
         number = self._asked(request)

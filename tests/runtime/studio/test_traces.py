@@ -115,6 +115,8 @@ def test_a_finding_is_stepped_through_in_a_browser(tmp_path: Path, browser: Any)
     assert page.inner_text("#where").startswith("step 1 of ")
     page.keyboard.press("End")
     page.wait_for_selector("#detail h2")
+    assert page.inner_text("#violation") == "next violation (1)"
+    assert "HI is not expected" in page.inner_text(".row.violation"), "the last step says what is wrong"
     assert page.locator(".row.now").count() >= 1
     with page.expect_navigation():
         page.select_option("#which", "0")
