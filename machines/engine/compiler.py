@@ -263,7 +263,8 @@ class Program:
     """A role of a spec, compiled once and shared by all its sessions.
 
     ``rules`` gives the modules that the spec names. With ``stock`` the tables run on the stock event class of
-    transitions instead of the lean one: the slow twin for the test that they agree.
+    transitions instead of the lean one, and no quick way stands before the rules of `machines.semantics`: the slow
+    twin for the test that they agree.
     """
 
     def __init__(self, spec: Spec, role: str, rules: Mapping[str, ModuleType], *, stock: bool = False) -> None:
@@ -276,7 +277,7 @@ class Program:
         self.frames = spec.frames
         # Whether a message's bytes may be parsed past the codec: see `machines.messages.decoding.parser_of`.
         self.shallow_bytes = 2 * spec.wire.depth_max  # a text that is no longer is not nested too deep
-        self.parses = spec.wire.framing != "text" and spec.wire.digits_max >= INT_DIGITS
+        self.parses = not stock and spec.wire.framing != "text" and spec.wire.digits_max >= INT_DIGITS
         self.connects: tuple[str, ...] = tuple(spec.connects.get(role, ()))
         main = self.role.machines["main"]
         self.per_connection = bool(main.parameters)
@@ -479,7 +480,8 @@ class _Builder:
             node.within = self.seconds(state.within) if node.seconds is None else None
         node.moments, node.whens = self.moments(state.answers), self.conditions(state.answers)
         node.plain = (
-            kind == WAIT
+            not self.program.stock
+            and kind == WAIT
             and state.ask is None
             and node.awaits is not None
             and node.seconds is not None

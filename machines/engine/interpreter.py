@@ -26,6 +26,7 @@ from machines.engine.call_stack import (
     TOO_SILENT,
     CallFrame,
     FailedError,
+    Loop,
     ParallelLoop,
     PeerState,
     SuspendedAdmission,
@@ -35,6 +36,7 @@ from machines.engine.call_stack import (
 from machines.engine.compiler import (
     ACCEPT,
     AGAIN,
+    CALL,
     CHOICE,
     ENTER,
     FINAL,
@@ -457,7 +459,10 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
                 if self.unheard:
                     self.hear_more()
                 return
-            calls.enter(self, frame)
+            if node.each is not None and kind == CALL and not self.program.stock:
+                iteration.call_first(self, frame, node)
+            else:
+                calls.enter(self, frame)
         except BaseException as error:
             self.rollback(frame, frame._state, saved, mark)
             self.failed(frame, error, f"entering {node.name}")
@@ -565,4 +570,8 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
         if frame.extra is not None and frame.detached:
             spawning.finish(self, frame)
             return
-        calls.returned(self, frame)
+        parent = frame.parent
+        if parent is not None and type(parent.loop) is Loop and not self.program.stock:
+            iteration.call_again(self, parent, frame, parent.loop)
+        else:
+            calls.returned(self, frame)
