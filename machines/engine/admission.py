@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from machines.effects import Note
 from machines.engine.actions import count_range, duration, peers
 from machines.engine.call_stack import RELEASED_PEERS, Admission, CallFrame, PeerState
-from machines.engine.compiler import CompiledState
+from machines.engine.compiled_states import CompiledState
 from machines.engine.timers import start_clocks
 from machines.engine.transaction import SWEEP_MIN, RareState
 from machines.messages.shapes import shown

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from machines.effects import Note
 from machines.engine import violations
-from machines.engine.compiler import MessageHandler
+from machines.engine.compiled_states import MessageHandler
 from machines.messages.shapes import Mismatch
 from machines.model import Spec
 

@@ -24,7 +24,8 @@ from machines.values import Peer, Rate, Record
 from machines.wire.framing import make_framer
 
 if TYPE_CHECKING:
-    from machines.engine.compiler import CompiledMachine, CompiledState
+    from machines.engine.compiled_states import CompiledState
+    from machines.engine.compiler import CompiledMachine
     from machines.engine.interpreter import Interpreter
     from machines.engine.watching import Watched
     from machines.wire.framing import Framer
@@ -114,8 +115,7 @@ class RunningTimer:
         self.serial = serial
 
 
-# A transition as a session notes it: the frame's caller, machine and number; state, event, and where it led. The frame
-# itself is not kept, it may be over.
+# A transition as a session notes it: the frame's caller, machine and number (it may be over); state, event, where it led.
 Transition = tuple["CallFrame | None", str, int, str, str, str]
 TransitionRecord = tuple[str, str, str, str]
 
@@ -324,6 +324,7 @@ class CallFrameExtra:
         self.standing: list[RunningTimer] = []
         self.started: dict[int, CallFrame] = {}
         self.outcome: MatchOutcome | None = None  # of the match that ends with it
+        # The seats, and which started one had them.
         # The seats, and which started one had them.
         self.lent: tuple[tuple[PeerState, CallFrame | None], ...] | None = None
 

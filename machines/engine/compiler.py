@@ -4,19 +4,15 @@ Every (state, event) pair that a machine answers is a row ``(guard, action, dest
 their names, and ``.timeout .invalid .closed .failed .connected .seated .after0 .every0``; what stands behind every
 state (``always``) has the same names with ``always:`` in front; ``.then`` is what follows when a state is through
 with its own work. A branch that decides again after its steps leads through a hidden state, so that the rows stay flat.
-
-The stock event class of transitions costs 8 us of CPU an event; its documented ``event_cls`` hook lets `LeanEvent`
-do the same for 0.4 us. A test drives both with the same events and requires the same states.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from transitions import Machine as TransitionsMachine
-from transitions.core import Event
 
 from machines.analysis.call_graph import CALL_DEPTH_MAX, CallGraph, live_around
 from machines.analysis.scopes import bindings, frame_names
@@ -32,12 +28,38 @@ from machines.engine.actions import (
     duration,
     limit_of,
 )
+from machines.engine.compiled_states import (
+    ACCEPT,
+    AGAIN,
+    CALL,
+    CHOICE,
+    EACH,
+    END,
+    ENTER,
+    FINAL,
+    NO_LAYER,
+    PASS,
+    STAY,
+    UNSET,
+    WAIT,
+    CompiledAccept,
+    CompiledEach,
+    CompiledState,
+    Guard,
+    HandlerScope,
+    Kind,
+    LeanEvent,
+    LeanMachine,
+    MessageHandler,
+    go_on,
+    side_by_side,
+)
 from machines.engine.outcome import match_outcome
 from machines.engine.watching import AwaitedCondition, is_live_only
-from machines.expressions.compiler import compile_guard, unchecked
+from machines.expressions.compiler import compile_guard
 from machines.expressions.unparse import walk
 from machines.messages.bodies import MessageCodec, compile_message
-from machines.messages.decoding import INT_DIGITS, Parse
+from machines.messages.decoding import INT_DIGITS
 from machines.messages.width import WIDE_MIN, widest
 from machines.model import (
     Always,
@@ -65,166 +87,6 @@ from machines.wire.codec import Codec
 from machines.wire.composite_framing import PartsFramer
 from machines.wire.framing import Framer, make_framer
 from machines.work import spend_through
-
-UNSET = type("Unset", (), {"__repr__": lambda self: "<unset>", "__slots__": ()})()
-END = ".end"
-ENTER, STAY, AGAIN = 1, 2, 3  # what a row asks for once it is taken: CallFrame.next
-Kind = Literal["pass", "wait", "call", "each", "accept", "choice", "final"]
-PASS: Final = "pass"
-WAIT: Final = "wait"
-CALL: Final = "call"
-EACH: Final = "each"
-ACCEPT: Final = "accept"
-CHOICE: Final = "choice"
-FINAL: Final = "final"
-
-Guard = Callable[[Slots], bool]
-Places = slice | tuple[int, ...]  # slots: a slice if they lie side by side, as those of one message nearly always do
-MessageHandler = tuple[str, MessageCodec, Places]  # event, how to recognise it, where its fields go
-Reading = tuple[MessageHandler, tuple[Any, ...]]  # the message that something is, and its fields
-
-
-class LeanEvent(Event):
-    """The event class of a table: guards in order, the first that holds acts, then the state changes."""
-
-    rows: dict[str, tuple[tuple[Guard | None, Guard | None, Action | None, str | None], ...]]
-
-    def compile(self) -> None:
-        """Take the rows over from the stock transitions; later additions would not be seen."""
-
-        def lean(row: Any) -> tuple[Guard | None, Guard | None, Action | None, str | None]:
-            guard = row.conditions[0].func if row.conditions else None
-            action = row.before[0]
-            return unchecked(guard), guard, None if action is _go_on else action, row.dest
-
-        self.rows = {source: tuple(map(lean, transitions)) for source, transitions in self.transitions.items()}
-
-    def trigger(self, model: Any, slots: Slots) -> bool:
-        """Take the first row of the model's state whose guard holds; return whether there was one.
-
-        The stock method takes any arguments for its callbacks; ours get the slots, and passing just those is quicker.
-        """
-        for value_of, guard, action, destination in self.rows[model._state]:
-            if value_of is not None:
-                value = value_of(slots)
-                if value is False or (value is not True and not guard(slots)):  # it says what is wrong
-                    continue
-            if action is not None:
-                action(slots)
-            else:
-                model.next = ENTER
-            if destination is not None:
-                model._state = destination
-            return True
-        return False
-
-
-class LeanMachine(TransitionsMachine):
-    """A ``transitions.Machine`` whose events are lean."""
-
-    event_cls = LeanEvent
-
-
-class HandlerScope:
-    """The answers of a state or of an ``always``: which messages it lists and which other events it answers."""
-
-    __slots__ = ("answers", "audience", "events", "only", "prefix", "readers")
-
-    def __init__(
-        self,
-        prefix: str,
-        audience: Value | Literal["inner", "partner"],
-        readers: dict[str, tuple[MessageHandler, ...]],
-        answers: dict[str, MessageHandler],
-        events: frozenset[str],
-        *,
-        parses: bool = False,
-    ) -> None:
-        self.prefix = prefix
-        self.audience = audience  # whom it hears: the peer the inner state awaits, the only partner, or these
-        self.readers = readers  # by the role that sends
-        # Where one message alone is listed of a role, and its bytes can be parsed at once: how.
-        self.only: dict[str, tuple[MessageHandler, Parse]] = {
-            role: (found[0], found[0][1].parse)
-            for role, found in readers.items()
-            if parses and len(found) == 1 and found[0][1].parse is not None
-        }
-        self.answers = answers  # what the player may answer here
-        self.events = events
-
-
-class CompiledState:
-    """One compiled state."""
-
-    __slots__ = ("accept", "asked", "awaits", "bind", "binds", "binds_then", "each", "entry", "kind", "layer",
-                 "moments", "name", "place", "plain", "run", "seconds", "state", "then", "timed", "timeless",
-                 "whens", "within")  # fmt: skip
-
-    def __init__(self, name: str, kind: Kind, layer: HandlerScope, place: str) -> None:
-        self.name = name
-        self.kind: Kind = kind
-        self.layer = layer
-        self.place = place  # file:line, for the log
-        self.state: State | None = None
-        self.entry: Action | None = None
-        self.binds = True  # whether entering it may bind names, which a failure would have to take back
-        self.binds_then = True  # whether what follows it may
-        self.awaits: Value | None = None
-        self.plain = False  # it only awaits a peer, within a limit that is known beforehand, as most that wait do
-        self.seconds: float | None = None  # the limit, if it is known beforehand, as nearly always
-        self.within: Value | None = None  # what gives it otherwise
-        self.moments: tuple[tuple[str, bool, Value], ...] = ()  # (event, repeats, how long)
-        self.whens: tuple[AwaitedCondition, ...] = ()
-        self.timed = False  # whether a clock may run here, or a condition is waited for
-        self.run: tuple[str, Value] | None = None  # (machine, its arguments)
-        self.asked: tuple[str, tuple[str, ...], Value, tuple[str, ...]] | None = (
-            None  # question, names, values, answers
-        )
-        self.bind: Action | None = None  # what ``as`` binds of ``result``
-        self.timeless = True  # whether that is the same whenever it is asked
-        self.each: CompiledEach | None = None
-        self.accept: CompiledAccept | None = None
-        self.then: Callable[..., bool] | None = None  # trigger of ``.then``
-
-
-class CompiledEach:
-    """An ``each``, compiled."""
-
-    __slots__ = ("guard", "items", "parallel", "slot", "until")
-
-    def __init__(
-        self, slot: int, items: Value, guard: Guard | None, until: Guard | None, parallel: Value | None
-    ) -> None:
-        self.slot = slot
-        self.items = items
-        self.guard = guard
-        self.until = until
-        self.parallel = parallel
-
-
-class CompiledAccept:
-    """An ``accept``, compiled."""
-
-    __slots__ = ("arguments", "linger", "machine", "name", "peer_slot", "seats", "slot")
-
-    def __init__(self, name: str, machine: str, arguments: Value, slot: int, peer_slot: int) -> None:
-        self.name = name
-        self.machine = machine
-        self.arguments = arguments
-        self.slot = slot
-        self.peer_slot = peer_slot
-        self.seats: Value | None = None
-        self.linger: Value | None = None
-
-
-def side_by_side(slots: tuple[int, ...]) -> Places:
-    """Return slots that follow one another as a slice, others as they are."""
-    if len(slots) > 1 and slots == tuple(range(slots[0], slots[0] + len(slots))):
-        return slice(slots[0], slots[-1] + 1)
-    return slots
-
-
-NO_LAYER = HandlerScope("", "inner", {}, {}, frozenset())
 
 
 class CompiledMachine:
@@ -613,14 +475,10 @@ def _lets(steps: tuple[Step, ...]) -> bool:
     return any(isinstance(step, Let) for step in steps)
 
 
-def _go_on(slots: Slots) -> None:
-    slots[0].next = ENTER
-
-
 def _asking(action: Action | None, code: int) -> Action:
     if action is None:
         if code == ENTER:
-            return _go_on
+            return go_on
 
         def only_next(slots: Slots) -> None:
             slots[0].next = code

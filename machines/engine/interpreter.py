@@ -33,7 +33,7 @@ from machines.engine.call_stack import (
     Transition,
     is_within,
 )
-from machines.engine.compiler import (
+from machines.engine.compiled_states import (
     ACCEPT,
     AGAIN,
     CALL,
@@ -45,9 +45,9 @@ from machines.engine.compiler import (
     CompiledState,
     HandlerScope,
     Places,
-    Program,
     Reading,
 )
+from machines.engine.compiler import Program
 from machines.engine.timers import start_clocks, start_standing
 from machines.engine.transaction import NO_QUESTIONS, PLAIN, Forgotten, PendingSpawn, Transaction, Undoable
 from machines.semantics import calls

@@ -17,7 +17,7 @@ from machines.engine.call_stack import (
     Loop,
     ParallelLoop,
 )
-from machines.engine.compiler import CompiledState
+from machines.engine.compiled_states import CompiledState
 from machines.engine.timers import start_clocks
 from machines.expressions.operations import LENGTH_MAX
 from machines.messages.shapes import shown

@@ -17,7 +17,7 @@ from machines.wire.composite_framing import PartsFramer
 from machines.wire.framing import FrameError
 
 if TYPE_CHECKING:
-    from machines.engine.compiler import HandlerScope
+    from machines.engine.compiled_states import HandlerScope
     from machines.engine.interpreter import Interpreter
 
 

@@ -35,7 +35,8 @@ from machines.engine.call_stack import (
     TransitionRecord,
     told,
 )
-from machines.engine.compiler import WAIT, HandlerScope, Program
+from machines.engine.compiled_states import WAIT, HandlerScope
+from machines.engine.compiler import Program
 from machines.engine.keeping import EVENT_BYTES, WORK_BYTES
 from machines.engine.session_domain import SessionDomain
 from machines.semantics import reception, sign_ups

@@ -10,7 +10,7 @@ from machines.effects import Ended, Note, Received
 from machines.engine import admission, iteration, mailbox, spawning, violations
 from machines.engine.actions import peers
 from machines.engine.call_stack import FAULT, CallFrame, ParallelLoop, PeerState, is_within, peers_in
-from machines.engine.compiler import ACCEPT, HandlerScope, Reading
+from machines.engine.compiled_states import ACCEPT, HandlerScope, Reading
 from machines.engine.interpreter import Interpreter
 from machines.engine.timers import start_clocks
 from machines.messages.bodies import MessageCodec

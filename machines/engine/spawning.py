@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from machines.effects import Note
 from machines.engine import admission
 from machines.engine.call_stack import CallFrame, PeerState, peers_in
-from machines.engine.compiler import ACCEPT, WAIT
+from machines.engine.compiled_states import ACCEPT, WAIT
 from machines.engine.transaction import Delegation, PendingSpawn, RareState
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from machines.engine.actions import duration
 from machines.engine.call_stack import CallFrame, FailedError, RunningTimer
-from machines.engine.compiler import WAIT, CompiledState
+from machines.engine.compiled_states import WAIT, CompiledState
 from machines.engine.watching import AwaitedCondition, Watched, Watching
 
 if TYPE_CHECKING:

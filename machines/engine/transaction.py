@@ -15,7 +15,8 @@ from machines.effects import Drop as DropEffect
 from machines.effects import Send as SendEffect
 from machines.engine.actions import peers
 from machines.engine.call_stack import CallFrame, PeerState
-from machines.engine.compiler import CompiledState, Program
+from machines.engine.compiled_states import CompiledState
+from machines.engine.compiler import Program
 from machines.engine.keeping import Kept
 from machines.engine.watching import Watching
 from machines.model import CompositeFrame as WireFrame

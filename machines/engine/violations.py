@@ -24,7 +24,7 @@ from machines.wire.framing import FrameError, TooLongError
 
 if TYPE_CHECKING:
     from machines.engine.call_stack import CallFrame, PeerState
-    from machines.engine.compiler import HandlerScope, MessageHandler
+    from machines.engine.compiled_states import HandlerScope, MessageHandler
     from machines.engine.interpreter import Interpreter
     from machines.messages.bodies import MessageCodec
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from machines.engine import routing
 from machines.engine.call_stack import CallFrame
-from machines.engine.compiler import ACCEPT
+from machines.engine.compiled_states import ACCEPT
 from machines.semantics.hearing import hearers
 from runtime.playground.message_input import written
 from runtime.playground.scenario_runner import ManualParticipant, ManualRun

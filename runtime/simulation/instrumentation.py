@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from machines.analysis.traversal import all_branches
 from machines.engine.call_stack import CallFrame, PeerState
-from machines.engine.compiler import ACCEPT, HandlerScope, Places
+from machines.engine.compiled_states import ACCEPT, HandlerScope, Places
 from machines.engine.session import Program, Session
 from machines.expressions.compiler import EvaluationError
 from machines.model import Branch, Choice, Constant, Drop, Handlers, Return

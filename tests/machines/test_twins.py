@@ -17,7 +17,8 @@ import pytest
 from transitions.core import Event
 
 from machines.effects import Ask, Effect
-from machines.engine.compiler import LeanEvent, Program
+from machines.engine.compiled_states import LeanEvent
+from machines.engine.compiler import Program
 from machines.engine.routing import leaves
 from machines.engine.session import Session
 from machines.loader import load, shipped
