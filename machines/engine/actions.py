@@ -6,7 +6,8 @@ puts the slots back if one raises. Names are resolved here, once: to a slot, a s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from operator import itemgetter
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -118,6 +119,20 @@ def _read_live(frame: Any, name: str) -> Any:
 
 def _gone(slots: Slots, peer: Peer) -> bool:
     return bool(slots[0].tree.seats[peer.number].gone)
+
+
+def peers_in(value: Any, depth: int = 4) -> Iterator[int]:
+    """Yield the numbers of the peers in a value: itself, or within lists, records and frozen dataclasses."""
+    if isinstance(value, Peer):
+        yield value.number
+    elif depth == 0:
+        return
+    elif isinstance(value, tuple | Record):
+        for item in value.values() if isinstance(value, Record) else value:
+            yield from peers_in(item, depth - 1)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from peers_in(getattr(value, field.name), depth - 1)
 
 
 def peers(value: Any) -> tuple[Peer, ...]:

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from hashlib import blake2b
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 from machines.effects import MatchOutcome
+from machines.engine.actions import peers_in
 from machines.model import Wire
-from machines.values import Peer, Rate, Record
+from machines.values import Peer, Rate
 from machines.wire.framing import make_framer
 
 if TYPE_CHECKING:
@@ -115,7 +115,8 @@ class RunningTimer:
         self.serial = serial
 
 
-# A transition as a session notes it: the frame's caller, machine and number (it may be over); state, event, where it led.
+# A transition as a session notes it: the frame's caller, machine and number; state, event, and where it led. The frame
+# itself is not kept, it may be over.
 Transition = tuple["CallFrame | None", str, int, str, str, str]
 TransitionRecord = tuple[str, str, str, str]
 
@@ -427,20 +428,6 @@ class ParallelLoop(Loop):
             if index not in self.done and index not in self.running and self.past[index] <= self.done:
                 return index
         return None
-
-
-def peers_in(value: Any, depth: int = 4) -> Iterator[int]:
-    """Yield the numbers of the peers in a value: itself, or within lists, records and frozen dataclasses."""
-    if isinstance(value, Peer):
-        yield value.number
-    elif depth == 0:
-        return
-    elif isinstance(value, tuple | Record):
-        for item in value.values() if isinstance(value, Record) else value:
-            yield from peers_in(item, depth - 1)
-    elif is_dataclass(value) and not isinstance(value, type):
-        for field in fields(value):
-            yield from peers_in(getattr(value, field.name), depth - 1)
 
 
 def is_within(frame: CallFrame, outer: CallFrame) -> bool:

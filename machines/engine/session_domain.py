@@ -8,8 +8,8 @@ from typing import Any
 
 from machines.effects import Ended, Note, Received
 from machines.engine import admission, iteration, mailbox, spawning, violations
-from machines.engine.actions import peers
-from machines.engine.call_stack import FAULT, CallFrame, ParallelLoop, PeerState, is_within, peers_in
+from machines.engine.actions import peers, peers_in
+from machines.engine.call_stack import FAULT, CallFrame, ParallelLoop, PeerState, is_within
 from machines.engine.compiled_states import ACCEPT, HandlerScope, Reading
 from machines.engine.interpreter import Interpreter
 from machines.engine.timers import start_clocks

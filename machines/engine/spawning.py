@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from machines.effects import Note
 from machines.engine import admission
-from machines.engine.call_stack import CallFrame, PeerState, peers_in
+from machines.engine.actions import peers_in
+from machines.engine.call_stack import CallFrame, PeerState
 from machines.engine.compiled_states import ACCEPT, WAIT
 from machines.engine.transaction import Delegation, PendingSpawn, RareState
 

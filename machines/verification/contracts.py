@@ -238,19 +238,19 @@ def seats(value: Any) -> frozenset[int]:
         return frozenset().union(*map(seats, value.values())) if value else frozenset()
     if isinstance(value, tuple | list) and any(isinstance(item, Mapping) for item in value):
         return frozenset().union(*map(seats, value))
-    from machines.engine.call_stack import peers_in  # only games that are watched need the engine
+    from machines.engine.actions import peers_in  # only games that are watched need the engine
 
     return frozenset(peers_in(tuple(value) if isinstance(value, list) else value, DEPTH))
 
 
 def _within(value: Any) -> list[int]:
-    from machines.engine.call_stack import peers_in
+    from machines.engine.actions import peers_in
 
     return list(peers_in(value, DEPTH))
 
 
 def _listed(value: Any) -> list[int]:
-    from machines.engine.call_stack import peers_in
+    from machines.engine.actions import peers_in
 
     return [seat for item in value for seat in peers_in(item, 0)]
 
