@@ -111,8 +111,11 @@ def test_what_is_known_of_questions_is_found_in_a_walk_of_each_machine(monkeypat
         assert len(walked) <= 2 * len(spec.roles), half
 
 
+DEAR = ("tsuro client, trickling", "smtp server, slow")  # minutes, while two programs beside them reckon without pause
+
+
 @pytest.mark.parametrize(
-    "name", by_default(["tsuro client, trickling", "smtp server, slow", "accord, sticks host"], [])
+    "name", [*by_default(["accord, sticks host"], []), *(pytest.param(one, marks=pytest.mark.release) for one in DEAR)]
 )
 def test_a_right_program_is_not_accused_on_a_busy_machine(name: str) -> None:
     program = next(one for one in right_programs() if one.name == name)
