@@ -27,6 +27,13 @@ LANGUAGES = {
         "{folder}/tsuro",
         ("g++",),
     ),
+    "Go": ("tsuro.go", "go build -o {folder}/tsuro {source}", "{folder}/tsuro", ("go",)),
+    "Rust": (
+        "tsuro.rs",
+        "rustc --edition 2021 -O -D warnings {source} -o {folder}/tsuro",
+        "{folder}/tsuro",
+        ("rustc",),
+    ),
 }
 
 
