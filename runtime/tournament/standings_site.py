@@ -34,6 +34,7 @@ VIEWERS_MAX: Final = 64  # pages that are told what changes
 LOOK_SECONDS: Final = 1.0  # between two looks into the database
 TELL_SECONDS: Final = 0.2  # between two looks whether it had something new
 RESULTS_SHOWN: Final = 12  # the last
+NEXT_SHOWN: Final = 12  # of the matches that are planned, and not begun
 FAULTS_SHOWN: Final = 50  # of all players, the last
 
 
@@ -96,6 +97,7 @@ def standings_facts(progress: EventProgress, attempts: Sequence[Attempt] = ()) -
         for placed in progress.results[match.number]
         if placed.at_fault
     ]
+    coming = [one for one in progress.matches if not progress.is_settled(one) and one.number not in running]
     settled = bool(progress.matches) and all(map(progress.is_settled, progress.matches))
     few = len(progress.event.players) <= CROSS_MAX
     return {
@@ -107,6 +109,7 @@ def standings_facts(progress: EventProgress, attempts: Sequence[Attempt] = ()) -
         "table": [list(row) for row in standings_rows(progress, rated=True)],
         "cross": [list(row) for row in crosstable_rows(progress)] if few else [],
         "running": [{"id": match.id, "seats": match.seats} for match in progress.matches if match.number in running],
+        "next": [{"id": match.id, "seats": match.seats} for match in coming[:NEXT_SHOWN]],
         "results": [
             {"id": match.id, "text": placed_text(progress.results[match.number]), "run": match.number in begun}
             for match in done[-RESULTS_SHOWN:]

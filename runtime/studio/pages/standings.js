@@ -64,6 +64,8 @@
     $("crossed").hidden = !facts.cross.length;
     if (facts.cross.length) table($("cross"), facts.cross);
     list($("running"), facts.running.map(({ id, seats }) => [id, seats.join(", "), `run/${id}/`]), "nothing");
+    $("coming").hidden = !facts.next.length;
+    list($("next"), facts.next.map(({ id, seats }) => [id, seats.join(", ")]), "nothing");
     list($("results"), facts.results.map(({ id, text, run }) => [id, text, run && `run/${id}/`]), "none yet");
     const moment = ({ player, match, run }) => run && `run/${match}/#fault=${encodeURIComponent(player)}`;
     list($("faults"), facts.faults.map((one) => [one.match, `${one.player}: ${one.fault}`, moment(one), "bad"]), "none");

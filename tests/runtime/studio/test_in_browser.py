@@ -36,11 +36,11 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
 
 
 @contextmanager
-def served(run: RecordedRun, port: int = 0) -> Iterator[int]:
-    """Serve a run at a port, until the block ends."""
+def served(run: RecordedRun, port: int = 0, behind: float = 0.0) -> Iterator[int]:
+    """Serve a run at a port, until the block ends; who has the token ``shared`` is told what comes later."""
     socket = listening("127.0.0.1", port)
     number: int = socket.getsockname()[1]
-    site = RunSite(run, "secret", number, frozenset({"127.0.0.1"}))
+    site = RunSite(run, "secret", number, frozenset({"127.0.0.1"}), share="shared", behind=behind)
     server = uvicorn.Server(
         uvicorn.Config(site.app, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
     )
@@ -54,9 +54,9 @@ def served(run: RecordedRun, port: int = 0) -> Iterator[int]:
         socket.close()
 
 
-def opened(browser: Any, port: int) -> Any:
+def opened(browser: Any, port: int, token: str = "secret") -> Any:
     page = browser.new_page()
-    page.goto(f"http://127.0.0.1:{port}/enter?token=secret")
+    page.goto(f"http://127.0.0.1:{port}/enter?token={token}")
     page.wait_for_selector("body[data-ready]")
     return page
 
@@ -72,6 +72,27 @@ def test_ten_tabs_of_one_run_are_all_told_what_comes(lines: list[bytes], browser
         for tab in tabs:
             tab.get_by_text("step 39 of 39").wait_for()
         context.close()
+
+
+def test_a_class_sees_a_run_from_nothing_on_some_time_behind(lines: list[bytes], browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(b"".join(lines[:20]))
+    run = RecordedRun(path)
+    run.read()
+    with served(run, behind=3.0) as port:
+        page = opened(browser, port, "shared")
+        said: list[str] = []
+        page.on("pageerror", lambda error: said.append(str(error)))
+        assert "0 steps; live; 3 s behind" in page.inner_text("#about")
+        page.keyboard.press("End")
+        page.keyboard.press("v")
+        page.get_by_text("step 19 of 19").wait_for()
+        assert page.locator("#pictures rect.here").count() > 0
+        with path.open("ab") as file:
+            file.write(b"".join(lines[20:]))
+        page.get_by_text(f"step {len(lines) - 2} of").wait_for()
+        assert said == []
+        page.close()
 
 
 def test_a_page_goes_on_where_it_was_when_its_studio_comes_back(

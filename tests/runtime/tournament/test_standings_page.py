@@ -66,6 +66,11 @@ def test_what_is_shown_of_an_event_is_what_its_database_has(event: Path, capsys:
     ):
         assert (one.pop("run"), other.pop("run")) == (True, False), "an attempt has a journal"
     assert after == without
+    assert after["next"] == []
+
+    last = progress.matches[-1]
+    del progress.results[last.number]
+    assert standings_facts(progress)["next"] == [{"id": last.id, "seats": last.seats}]
     capsys.readouterr()
 
 
