@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 
-from machines.analysis.traversal import all_branches, answers_expressions, state_expressions
+from machines.analysis.traversal import all_branches, all_steps, answers_expressions, state_expressions
 from machines.expressions.unparse import calls
-from machines.model import Choice, Expression, Goto, Machine, Message, State
+from machines.model import Choice, Expression, Goto, Machine, Message, Start, State
 
 Paths = frozenset[str]
 SIGN_UP = ".sign_up"  # stands among the rules for a connection that may be taken
@@ -41,6 +41,7 @@ class Asking:
                 onward.update(_targets(choice for _, choice in always.answers.choices()))
             around.extend(binding.value for binding in machine.live)
             of_always = _paths(one for one in around if id(one) not in idle)
+            begun = [step.machine.path for step in all_steps(machine) if isinstance(step, Start)]
             takes_any = always is not None and always.answers.connected is not None
             for state in machine.states.values():
                 key = (machine.name, state.name)
@@ -50,7 +51,9 @@ class Asking:
                 takes = state.accept is not None or state.answers.connected is not None or takes_any
                 own[key] = of_always | _paths(rest) | ({SIGN_UP} if takes else frozenset())
                 lists[key] = _paths(items)
-                called = [(name, next(iter(machines[name].states))) for name in _called(state) if name in machines]
+                called = [
+                    (name, next(iter(machines[name].states))) for name in (*_called(state), *begun) if name in machines
+                ]
                 targets = onward | _targets(
                     [*(choice for _, choice in state.answers.choices()), *([state.then] if state.then else [])]
                 )

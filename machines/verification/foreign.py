@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from machines.analysis.traversal import all_steps
+from machines.analysis.traversal import all_steps, machine_expressions
+from machines.expressions.unparse import names
 from machines.model import (
     Branch,
     Call,
@@ -111,6 +112,17 @@ def _role(spec: Spec, name: str, place: Place) -> Role:
     return Role(name, {"main": machine}, None, place)
 
 
+def reasons_told_apart(role: Role, spec: Spec) -> tuple[str, ...]:
+    """Return reasons why something is no message: one is enough for a role that asks nowhere which it was."""
+    asked = (
+        name.name
+        for machine in role.machines.values()
+        for expression in machine_expressions(machine, spec.messages)
+        for name in names(expression)
+    )
+    return _REASONS if "reason" in asked else _REASONS[:1]
+
+
 class ForeignStateSpace(StateSpace):
     """All global states where some roles are foreign: what they say is read at once, and they need not read."""
 
@@ -118,6 +130,9 @@ class ForeignStateSpace(StateSpace):
         super().__init__(cast, queue, most, fewer=fewer)
         foreign = {at for at, actor in enumerate(cast.actors) if actor.role in cast.spec.foreign}
         self.foreign = {at: cast.actors[at].peers[0] for at in foreign}  # by actor: its partner, and its seat there
+        self.reasons = {
+            at: reasons_told_apart(cast.spec.roles[cast.actors[self.foreign[at][0]].role], cast.spec) for at in foreign
+        }
         self.unheard = {incoming for at in foreign for _, incoming in cast.actors[at].queues}
         self.said: dict[tuple[int, int], tuple[Transition, ...]] = {}  # by actor and local state
         self.together: dict[tuple[int, int, int], tuple[Transition, ...]] = {}  # by actor, and both local states
@@ -144,7 +159,7 @@ class ForeignStateSpace(StateSpace):
             return open_, moves, seated
         said = [move for move in moves if move.given[0] == "answer"]
         if said:
-            said += [self._nonsense(at, local, reason) for reason in _REASONS]
+            said += [self._nonsense(at, local, reason) for reason in self.reasons[at]]
         self.said[at, local] = tuple(said)
         return open_, tuple(move for move in moves if move.given[0] != "answer"), seated
 

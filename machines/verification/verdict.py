@@ -13,7 +13,6 @@
 | A508 | property violation: a property of the spec does not hold |
 | A509 | stale answer: a late answer is taken for the answer to a question that its sender had not read |
 | A510 | dead branch: no run takes it, though nothing is wrong |
-| A511 | not explored: machines that are started |
 """
 
 from __future__ import annotations
@@ -136,8 +135,7 @@ class Verdict:
     way that it may be, and ``settings`` those that were given another value than the spec has, with it. ``any_number``
     says why what holds with these numbers of clients holds with any, empty if it need not. ``dead`` are branches for
     events that no run takes: nothing is wrong by that, but what they wait for never comes. ``foreign`` are the roles
-    that programs of others play: anything that they may send was tried. ``unexplored`` says of a part of ``beyond``
-    where it stands in the spec, which may accept it.
+    that programs of others play: anything that they may send was tried.
     """
 
     clients: tuple[int, ...]
@@ -153,7 +151,6 @@ class Verdict:
     any_number: str = ""
     dead: tuple[Finding, ...] = ()
     foreign: tuple[str, ...] = ()
-    unexplored: tuple[Finding, ...] = ()
 
     @property
     def state(self) -> State:

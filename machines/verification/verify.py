@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from machines.analysis.call_graph import CallGraph
 from machines.analysis.traversal import all_branches, all_steps
-from machines.model import Branch, Choice, Machine, Return, Role, Send, Spec, Start, Step
+from machines.model import Branch, Choice, Machine, Return, Send, Spec
 from machines.problems import Place
 from machines.verification.abstract.growth import what_grows
 from machines.verification.abstract.process import Process
@@ -177,8 +177,8 @@ class _Searches:
 
     def _take_from(self, parts: Mapping[str, Process]) -> None:
         for role, part in parts.items():
-            self.taken |= part.taken
-            self.entered |= {(role, state) for state in part.entered}
+            self.taken |= part.taken | part.outline.asides.taken
+            self.entered |= {(role, state) for state in part.entered | part.outline.asides.entered}
             for text in sorted(part.rounds):
                 self.assumed.setdefault(f"{role} does not go round for ever in {text}")
             for text in sorted(part.swallowed):
@@ -242,7 +242,6 @@ class _Searches:
             tuple(rests_on(self.spec, self.numbers, needed, self.any_number)),
             any_number=self.any_number,
             dead=tuple(dead),
-            unexplored=tuple(unexplored_starts(self.spec)),
             foreign=tuple(self.spec.foreign),
         )
 
@@ -280,30 +279,6 @@ def unsupported_features(spec: Spec) -> Iterator[str]:
                 state.each is not None and state.each.parallel is not None for state in machine.states.values()
             ):
                 yield f"{role.name}: what 'live' values do to machines side by side is not explored"
-            if any(isinstance(step, Start) for step in _steps_of(machine)):
-                yield _not_explored(role)
-
-
-def unexplored_starts(spec: Spec) -> Iterator[Finding]:
-    """Yield an A511 for each role that starts machines, at the first start."""
-    for role in spec.roles.values():
-        places = [
-            step.place for machine in role.machines.values() for step in _steps_of(machine) if isinstance(step, Start)
-        ]
-        if places:
-            hint = "the role's own checks look at them: accept it with the reason why that suffices"
-            yield Finding("A511", _not_explored(role), 0, (), hint, min(places), confirmed=False)
-
-
-def _not_explored(role: Role) -> str:
-    return f"{role.name}: what machines do that 'start' begins is not explored"
-
-
-def _steps_of(machine: Machine) -> Iterator[Step]:
-    for state in machine.states.values():
-        yield from state.steps
-    for branch in _branches_of(machine):
-        yield from branch.steps
 
 
 def _place_of_send(spec: Spec, role: str, message: str) -> Place:

@@ -233,10 +233,6 @@ def _with_verdict(
         else:
             told.append(ReportedProblem(problem, finding))
             left.append(finding)
-    for finding in verdict.unexplored:  # one that is not accepted is told as what is unknown
-        _, by = split_suppressed(spec, [problem := finding.problem(spec.place)])
-        allowed = [*allowed, *by]
-        accepted = (*accepted, *[ReportedProblem(problem, finding, one.by.reason) for one in by])
     if not verdict.beyond:  # else it may be there, only further on
         told += map(ReportedProblem, unused_suppressions(spec, allowed, lambda code: code.startswith("A5")))
     findings = tuple(one for one in left if one not in verdict.dead)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from machines.verification.abstract.domain import UNSET, Value
+from machines.verification.abstract.domain import UNSET, Seats, Value, seats_in
 from machines.verification.abstract.queries import StateQueries
 from machines.verification.abstract.role_info import PEERS
 from machines.verification.abstract.seated import with_fields
@@ -49,7 +49,7 @@ class Departures(StateQueries):
             call.env[at] = UNSET
         if call.child is not None:
             child, call.child = call.child, None
-            self._abandon(child)
+            self.abandon(child)
         if call.sign_ups is not None:
             sign_ups, call.sign_ups = call.sign_ups, None
             accept = call.node.accept
@@ -57,20 +57,54 @@ class Departures(StateQueries):
             call.parked = {**(call.parked or {}), **sign_ups}
             call.parked_for = accept.name
 
-    def _abandon(self, call: AbstractCall) -> None:
+    def abandon(self, call: AbstractCall) -> None:
+        """End a call and all that was made and started from it; no step of theirs is done."""
         for child in list(call.children()):
-            self._abandon(child)
+            self.abandon(child)
         call.child = None
         self._close_pending({**(call.parked or {}), **(call.sign_ups or {})})
         call.sign_ups = call.parked = None
         call.alive = False
         call.hears = ()
         call.asked = False
+        if call.lent is not None:
+            self.give_back(call)
+
+    def give_back(self, started: AbstractCall) -> None:
+        """A started machine is over: it leaves its caller, and the peers it was lent go back to whoever awaits them.
+
+        A loss that it was told of is told once more.
+        """
+        parent = started.parent
+        assert parent is not None, "what is started has been started by somebody"
+        parent.started.remove(started)
+        for seat in started.lent or ():
+            if self.seats[seat] in (TOLD, DROPPED_TOLD):
+                self.seats[seat] = DROPPED
+            to = self.lent_to(seat)
+            self.rejoining += [
+                call
+                for call in self.calls()
+                if call.host is to and call not in self.rejoining and seat in self.wanted_by(call)
+            ]
+        started.lent = ()
+
+    def wanted_by(self, call: AbstractCall) -> Seats:
+        """Return the seats that a call awaits in its present state, or would if they were not lent."""
+        if call.sign_ups is not None and call.node.accept is not None:
+            awaited = seats_in(call.look(call.node.accept.name))
+        elif call.node.kind == "wait" and call.node.awaits is None and call.node.state.ask is None:
+            awaited = (0,) if self.outline.one_partner else ()
+        else:
+            awaited = ()
+        if call.node.awaits is not None and call.node.kind in ("wait", "accept"):
+            awaited = (*awaited, *self.reckoner.group(self._value(call.node.awaits, call))[0])
+        return awaited
 
     def _close_pending(self, pending: dict[int, AbstractCall]) -> None:
         for seat, child in pending.items():
             if child.alive:
-                self._abandon(child)
+                self.abandon(child)
             self._drop(seat, "door")
 
     def _end(self, failed: str) -> None:
@@ -82,3 +116,6 @@ class Departures(StateQueries):
                     self.out.append(Closed(seat, "failed" if failed else "over"))
             self.work.clear()
             self.pending.clear()
+            self.starting.clear()
+            self.rejoining.clear()
+            self.endings.clear()

@@ -37,5 +37,6 @@ def _calls(root: Any) -> Iterator[Any]:
     while todo:
         call = todo.pop()
         yield call
-        _, _, _, _, _, _, _, _, child, sign_ups, parked, _, _ = call
-        todo += [one for one in (child, *(sign_ups or ()), *(parked or ())) if one is not None]
+        _, _, _, _, _, _, _, _, child, sign_ups, parked, _, beside, _ = call
+        started = beside[1] if beside is not None else ()
+        todo += [one for one in (child, *(sign_ups or ()), *(parked or ()), *started) if one is not None]

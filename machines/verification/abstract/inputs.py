@@ -7,12 +7,21 @@ with ``parallel: 1``; a limit that may be used up is used up or not as the oracl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 
 from machines.semantics import reception, sign_ups
 from machines.semantics.hearing import hearers, only_seats
-from machines.verification.abstract.domain import AbstractError, PeerRef, Value
-from machines.verification.abstract.role_domain import RoleDomain
+from machines.verification.abstract.domain import (
+    UNSET,
+    AbstractError,
+    ChoiceSequence,
+    Infeasible,
+    PeerRef,
+    Value,
+    every_way,
+)
+from machines.verification.abstract.spawning import Spawning
 from machines.verification.abstract.state import (
     LOST,
     OPEN,
@@ -20,12 +29,15 @@ from machines.verification.abstract.state import (
     AbstractCall,
     AbstractTimer,
     Observation,
+    SilentCycle,
     Token,
     is_marked,
 )
 
+ASIDE_WAYS_MAX = 1_000  # through one call that may be passed over; one that has more is not
 
-class AbstractInterpreter(RoleDomain):
+
+class AbstractInterpreter(Spawning):
     """One step of a role."""
 
     # -- inputs --------------------------------------------------------------------------------------------------------
@@ -39,9 +51,58 @@ class AbstractInterpreter(RoleDomain):
             self.seats[seat] = OPEN
             arguments = (PeerRef(seat),)
         self.event = "starts"
-        self.root = self._call(main.name, arguments, None)
+        self.root = self.new_call(main.name, arguments, None)
         self.work.append(self.root)
         self._drain()
+
+    def go_through(self, machine: str, arguments: tuple[Value, ...], seats: Sequence[str]) -> None:
+        """Do all that a machine does which waits for nobody; ``seats`` is what each is to the session."""
+        self.pauses = False
+        self.seats = list(seats)
+        self.root = self.new_call(machine, arguments, None)
+        self.work.append(self.root)
+        self._drain()
+
+    def run(self, call: AbstractCall) -> None:
+        """Call the machine of a state, or pass it over if nobody notices."""
+        super().run(call)
+        child = self.work[-1]
+        if child.table.name in self.outline.asides.machines and self.pauses and self._is_quiet(child):
+            self.work.pop()
+            child.result = UNSET
+            self._finish(child)
+
+    def _is_quiet(self, call: AbstractCall) -> bool:
+        """Whether nobody notices a call that is about to begin: see `machines.verification.abstract.asides`."""
+        self.numbers = {}
+        given = tuple([self.settled(one) for one in call.env[: len(call.table.machine.parameters)]])
+        key = (call.table.name, given)
+        found = self.outline.asides.quiet.get(key)
+        if found is None:
+            found = self.outline.asides.quiet[key] = self._gone_through(call)
+        return found
+
+    def _gone_through(self, call: AbstractCall) -> bool:
+        arguments = tuple(call.env[: len(call.table.machine.parameters)])
+        asides = self.outline.asides
+        noticed = False
+
+        def one_way(oracle: ChoiceSequence) -> None:
+            nonlocal noticed
+            walk = type(self)(self.outline, None, oracle, self.alike, len(self.seats))
+            try:
+                walk.go_through(call.table.name, arguments, self.seats)
+            except AbstractError:
+                noticed = True
+            except (Infeasible, SilentCycle):
+                return
+            finally:
+                walk.close()
+            noticed = noticed or bool(walk.hits or walk.wrong or walk.over)
+            asides.taken.update(map(id, walk.taken))
+            asides.entered.update(walk.entered)
+
+        return every_way(one_way, ASIDE_WAYS_MAX) and not noticed
 
     def resume(self) -> None:
         """Go on with a step that was paused."""
@@ -133,10 +194,11 @@ class AbstractInterpreter(RoleDomain):
 
     def _drain(self) -> None:
         try:
-            while self.over is None and (self.work or self.pending or self._hears_of_faults() or self._wakes()):
+            while self.over is None and self._goes_on():
+                self.carry_on()
                 if self.work:
-                    branches = self.oracle.answers or self.silent >= SILENT_SEEN
-                    if branches and len(self.work) == 1 and not self.pending and self.work[0].alive:
+                    branches = self.pauses and (self.oracle.answers or self.silent >= SILENT_SEEN)
+                    if branches and len(self.work) == 1 and not (self.pending or self.endings) and self.work[0].alive:
                         # Other ways may have come to the same point, or a long way from elsewhere leads through it.
                         self.paused = self.work.pop()
                         return
@@ -144,6 +206,8 @@ class AbstractInterpreter(RoleDomain):
                     if call.alive:
                         self._look_round()
                         self._enter(call)
+                elif self.endings:
+                    self.notify_parent()
                 elif self.pending:
                     call, event, seat, reason = self.pending.pop(0)
                     self._happen(call, event, seat, reason)
@@ -170,6 +234,10 @@ class AbstractInterpreter(RoleDomain):
                         self._fire(call, layer, f".when{index}", None)
                         return True
         return False
+
+    def _goes_on(self) -> bool:
+        begun = self.work or self.starting or self.rejoining or self.endings or self.pending
+        return bool(begun) or self._hears_of_faults() or self._wakes()
 
     def _hears_of_faults(self) -> bool:
         """Whether layers that have begun to hear peers answer to faults of theirs, which waited for that."""

@@ -416,12 +416,16 @@ def _moved_effect(effect: Sent | Closed, seat: int) -> Sent | Closed:
 def _renamed(frozen: Any, seat_of: Callable[[int], int]) -> Any:
     if frozen is None or frozen[0] == ".over":
         return frozen
-    machine, state, env, hears, asked, told, fired, loop, child, sign_ups, parked, parked_for, seat = frozen
+    machine, state, env, hears, asked, told, fired, loop, child, sign_ups, parked, parked_for, beside, seat = frozen
+    if beside is not None:
+        lent, started = beside
+        lent = tuple(map(seat_of, lent)) if lent is not None else None
+        beside = lent, tuple([_renamed(one, seat_of) for one in started])
     return (
         machine, state, tuple([moved(value, seat_of) for value in env]), tuple(map(seat_of, hears)), asked, told, fired,
         (loop[0], moved(loop[1], seat_of), *loop[2:]) if loop is not None else None, _renamed(child, seat_of),
         _renamed_all(sign_ups, seat_of), _renamed_all(parked, seat_of), parked_for,
-        seat_of(seat) if seat >= 0 else seat,
+        beside, seat_of(seat) if seat >= 0 else seat,
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from machines.analysis.call_graph import kind
 from machines.model import Branch, Early, Expression, Name
 from machines.semantics.domain import Domain
-from machines.semantics.hearing import below, outward
+from machines.semantics.hearing import below, leaves, outward
 from machines.verification.abstract.alike import Alike
 from machines.verification.abstract.domain import (
     FALSE,
@@ -72,6 +72,10 @@ class StateQueries(Domain[AbstractCall, int, Reading]):
         self.lost = ""  # why the connection was closed that was lost in this step
         self.over: str | None = None  # "" once it has returned, else why it failed
         self.work: list[AbstractCall] = []
+        self.starting: list[tuple[AbstractCall, str, tuple[Value, ...]]] = []
+        self.rejoining: list[AbstractCall] = []  # who may hear peers that came back
+        self.pauses = True  # whether it may stop where other ways may have come to the same point
+        self.endings: list[tuple[AbstractCall, Value, str]] = []  # who is told that what it started has ended, and how
         self.pending: list[tuple[AbstractCall, str, int | None, str]] = []
         self.swallowed: set[str] = set()  # what came where a frame that reads up to a mark takes all that comes
         self.fresh = 0
@@ -97,7 +101,8 @@ class StateQueries(Domain[AbstractCall, int, Reading]):
     # -- frozen and thawed ---------------------------------------------------------------------------------------------
 
     def _thaw(self, frozen: Any, parent: AbstractCall | None) -> AbstractCall:
-        machine, state, env, hears, asked, told_empty, fired, loop, child, sign_ups, parked, parked_for, seat = frozen
+        machine, state, env, hears, asked, told_empty, fired, loop, child, *more, beside, seat = frozen
+        sign_ups, parked, parked_for = more
         found = AbstractCall(
             self.outline.machines[machine], state, list(env), parent, hears, asked, told_empty, fired, loop
         )
@@ -106,6 +111,9 @@ class StateQueries(Domain[AbstractCall, int, Reading]):
         found.child = self._thaw(child, found) if child is not None else None
         found.sign_ups = {one[-1]: self._thaw(one, found) for one in sign_ups} if sign_ups is not None else None
         found.parked = {one[-1]: self._thaw(one, found) for one in parked} if parked is not None else None
+        if beside is not None:
+            found.lent = beside[0]
+            found.started = [self._thaw(one, found) for one in beside[1]]
         return found
 
     def freeze(self) -> Local:
@@ -130,35 +138,42 @@ class StateQueries(Domain[AbstractCall, int, Reading]):
 
     def _frozen(self, call: AbstractCall) -> Any:
         kept = (call.table.entered if call is self.paused else call.table.kept)[call.state]
-        env = tuple([self._settled(value) if keep else UNSET for value, keep in zip(call.env, kept, strict=True)])
+        env = tuple([self.settled(value) if keep else UNSET for value, keep in zip(call.env, kept, strict=True)])
         loop = call.loop
         if loop is not None:  # of a list only what is left of it: nobody looks back at the items that are done
             loop = (
-                ("list", self._settled(loop[1][loop[2] + 1 :]), -1)
+                ("list", self.settled(loop[1][loop[2] + 1 :]), -1)
                 if loop[0] == "list"
-                else ("some", self._settled(loop[1]))
+                else ("some", self.settled(loop[1]))
             )
         return (
             call.table.name, call.state, env, call.hears, call.asked, call.told_empty, call.fired, loop,
             self._frozen(call.child) if call.child is not None else None,
             self._frozen_sign_ups(call.sign_ups),
             self._frozen_sign_ups(call.parked),
-            call.parked_for, call.seat,
+            call.parked_for, self._frozen_beside(call), call.seat,
         )  # fmt: skip
+
+    def _frozen_beside(self, call: AbstractCall) -> Any:
+        """Return what was lent to a started machine, and the machines started in a call; None if there is neither."""
+        if call.lent is None and not call.started:
+            return None
+        return call.lent, tuple([self._frozen(one) for one in call.started])
 
     def _frozen_sign_ups(self, sign_ups: dict[int, AbstractCall] | None) -> Any:
         return tuple([self._frozen(sign_ups[seat]) for seat in sorted(sign_ups)]) if sign_ups is not None else None
 
-    def _settled(self, value: Value) -> Value:
+    def settled(self, value: Value) -> Value:
+        """Return a value with what is not known in it numbered in the order in which it is met."""
         value = self.reckoner.known(value)
         which = type(value)
         if which is Unknown:
             number = self.numbers.setdefault(value.term, len(self.numbers))
             return Unknown(number, value.peers, value.marks)
         if which is tuple:
-            return tuple([self._settled(item) for item in value])
+            return tuple([self.settled(item) for item in value])
         if which is Fields:
-            return Fields(tuple((key, self._settled(item)) for key, item in value.items))
+            return Fields(tuple((key, self.settled(item)) for key, item in value.items))
         return value
 
     # -- what may come -------------------------------------------------------------------------------------------------
@@ -276,7 +291,7 @@ class StateQueries(Domain[AbstractCall, int, Reading]):
         """Return where the role is: each call that rests, and its state."""
         if self.over is not None:
             return "over" if not self.over else "failed"
-        return ", ".join(f"{call.table.name}.{call.state}" for call in self.calls() if not any(call.children()))
+        return ", ".join(f"{call.table.name}.{call.state}" for call in leaves(self.calls()))
 
     # -- who hears -----------------------------------------------------------------------------------------------------
 
@@ -285,7 +300,16 @@ class StateQueries(Domain[AbstractCall, int, Reading]):
         return next((call for call in self.calls() if seat in call.hears), None)
 
     def hears(self, call: AbstractCall, layer: LayerOutline, seat: int, *, held: bool) -> bool:
-        """Say whether a layer hears a peer; ``held`` if a state inside it awaits that peer."""
+        """Say whether a layer hears a peer; ``held`` if a state inside it awaits that peer.
+
+        What is lent is heard by who has it; behind that stand, for messages, the `always` of who lent it.
+        """
+        if not held and self.outline.starts:
+            lent = self.lent_to(seat)
+            if call.host is not lent and not (
+                lent is not None and layer is call.table.always and is_within(lent, call)
+            ):
+                return False
         if layer.awaits is None:
             return held or self.outline.one_partner
         if not layer.prefix and call.node.accept is not None:
@@ -294,6 +318,10 @@ class StateQueries(Domain[AbstractCall, int, Reading]):
             return seat in self.reckoner.group(self._value(layer.awaits, call))[0]
         except AbstractError:
             return False
+
+    def lent_to(self, seat: int) -> AbstractCall | None:
+        """Return the started machine that has a seat, None if it is not lent."""
+        return next((call for call in self.calls() if call.lent is not None and seat in call.lent), None)
 
     def was_given(self, call: AbstractCall, seat: int) -> bool:
         """Say whether a call's arguments speak of a peer."""
@@ -353,6 +381,8 @@ class StateQueries(Domain[AbstractCall, int, Reading]):
         if name in call.table.around:
             home = self._home(call, name)
             return home.env[home.table.index[name]]
+        if name == "running":
+            return len(call.started)
         outline = self.outline
         if name in outline.settings:
             return outline.settings[name]
@@ -389,6 +419,14 @@ class StateQueries(Domain[AbstractCall, int, Reading]):
 
 def _nobody(seat: int) -> Value:
     raise AssertionError(f"the step is over: nobody is asked whether {seat} is gone")
+
+
+def is_within(call: AbstractCall, outer: AbstractCall) -> bool:
+    """Whether one call was made or started from another, by however many between."""
+    at = call.parent
+    while at is not None and at is not outer:
+        at = at.parent
+    return at is not None
 
 
 def _holds(value: Value, seat: int) -> bool:

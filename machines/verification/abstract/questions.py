@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from machines.analysis.call_graph import is_per_connection
 from machines.analysis.traversal import all_branches, all_steps, machine_expressions
 from machines.expressions.unparse import names, walk
-from machines.model import Binary, Choice, Goto, Handlers, Machine, Role, Send, Spec, State, Stay, Step
+from machines.model import Binary, Choice, Goto, Handlers, Machine, Role, Send, Spec, Start, State, Stay, Step
 
 UNASKED = ""
 Prompts = frozenset[str]  # messages read last and not answered yet; with UNASKED among them if there may be none
@@ -206,6 +206,9 @@ class _Prompting:
 
     def _steps(self, steps: tuple[Step, ...], prompts: Prompts) -> Prompts:
         for step in steps:
+            if isinstance(step, Start):
+                begun = self.role.machines[step.machine.path]
+                self._join((begun.name, next(iter(begun.states)), False), prompts)
             for message in step.messages if isinstance(step, Send) else ():
                 self.found[message.path] = self.found.get(message.path, _NONE) | prompts
                 prompts = frozenset({UNASKED})

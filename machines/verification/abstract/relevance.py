@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from machines.analysis.call_graph import kind
+from machines.analysis.traversal import all_steps
 from machines.expressions.unparse import names
 from machines.model import (
     Binary,
@@ -47,6 +48,7 @@ _OF_EVENT: dict[str, Names] = {
     ".closed": frozenset({"peer", "reason"}),
     ".connected": frozenset({"peer"}),
     ".seated": frozenset({"peer"}),
+    ".ended": frozenset({"result", "reason"}),
 }
 
 
@@ -210,6 +212,7 @@ class Relevance:
         self.given: dict[str, Names] = dict.fromkeys(role.machines, _NONE)  # parameters that matter
         self.wanted: set[str] = set()  # machines of which it matters what they return
         for machine in role.machines.values():
+            self.wanted |= {step.machine.path for step in all_steps(machine) if isinstance(step, Start)}
             for state in machine.states.values():
                 if state.accept is not None:
                     self.wanted.add(state.accept.machine.path)  # the fields of who is seated

@@ -119,8 +119,8 @@ class RoleDomain(StateTransitions):
             self.seats[seat] = MARKED + reason
 
     def concerns(self, call: AbstractCall, seat: int) -> bool:
-        """Faults of a peer concern whoever hears it: what is started, and lent peers, is not explored."""
-        return True
+        """Faults of a peer that is lent are only its affair who has it."""
+        return not self.outline.starts or call.host is self.lent_to(seat)
 
     def loss_known(self, seat: int) -> None:
         """Somebody is told now that a peer is gone, and nobody will be again."""
@@ -152,8 +152,8 @@ class RoleDomain(StateTransitions):
         if call.node.awaits is not None:
             group, _ = self.reckoner.group(self._value(call.node.awaits, call))
             seated.extend(seat for seat in group if seat not in seated)
-        call.hears = tuple(seated)
-        for seat in seated:
+        call.hears = self._not_lent(call, tuple(seated))
+        for seat in call.hears:
             if self.seats[seat] == DROPPED:
                 self._tell_closed(call, seat)
 
@@ -176,7 +176,7 @@ class RoleDomain(StateTransitions):
         assert call.sign_ups is not None, "it is open"
         call.env[call.table.index["peer"]] = PeerRef(seat)
         arguments = tuple([self._value(argument, call) for argument in accept.machine.arguments or ()])
-        child = self._call(accept.machine.path, arguments, call)
+        child = self.new_call(accept.machine.path, arguments, call)
         child.seat = seat
         call.sign_ups[seat] = child
         self.work.append(child)
@@ -258,12 +258,8 @@ class RoleDomain(StateTransitions):
         pending = parent.sign_ups if parent.sign_ups is not None else parent.parked
         assert pending is not None, "a sign-up is pending"
         del pending[sign_up.seat]
-        self._abandon(sign_up)
+        self.abandon(sign_up)
         self._drop(sign_up.seat, "door")
-
-    def end_started(self, started: AbstractCall, event: str, seat: int | None, why: str) -> None:
-        """Nothing is started here."""
-        raise AssertionError(f"{started.table.name} is no started machine")
 
     def unanswered(self, call: AbstractCall, event: str, seat: int | None, why: str) -> None:
         """Nobody answers a fault: the session fails."""

@@ -34,10 +34,12 @@ from machines.model import (
     Send,
     Sequence,
     Spec,
+    Start,
     Timer,
     Type,
     Unary,
 )
+from machines.verification.abstract.asides import Asides, unnoticed
 from machines.verification.abstract.domain import FALSE, TRUE, Flag, OtherThan, Value, lifted
 from machines.verification.abstract.limits import counters
 from machines.verification.abstract.outlines import LayerOutline, StateOutline
@@ -116,6 +118,7 @@ class RoleOutline:
         main = self.role.machines["main"]
         self.per_connection = bool(main.parameters)
         self.one_partner = (len(self.connects) == 1 and not self.callers) or (self.per_connection and not self.connects)
+        self.starts = any(isinstance(step, Start) for of in self.role.machines.values() for step in all_steps(of))
         self.settings: dict[str, Value] = {name: lifted(setting.value) for name, setting in spec.settings.items()}
         around: Mapping[str, Names] = {}
         if any(machine.live for machine in self.role.machines.values()):
@@ -135,19 +138,27 @@ class RoleOutline:
         self.fixed = max(len(self.connects), int(self.one_partner))  # seats that are heard, whoever is spoken of
         self.tracked = tracked_fields(spec)
         self.idle = idle_arguments(self.role, spec, self.tracked)
-        if decides_only and not has_early(self.role):
-            relevance = Relevance(self.role, spec, self.idle, self.tracked, self.asked_of_peers)
-            self.idle |= relevance.spare
-            live: Mapping[str, Liveness] = relevance.machines
-        else:
-            live = {name: Liveness(machine, spec) for name, machine in self.role.machines.items()}
-            for one in live.values():
-                one.solve()
+        live = self._what_matters(around, decides_only=decides_only)
         for name, outline in self.machines.items():
             outline.keep(live[name])
         self.asking = Asking(self.role.machines, spec.messages, self.idle)
         self.parting = frozenset(path for path, one in contracts.items() if one.kind in ("some", "others"))
         self.asks_gone = "gone" in {call for machine in self.role.machines.values() for call in _paths(machine, spec)}
+
+    def _what_matters(self, around: Mapping[str, Names], *, decides_only: bool) -> Mapping[str, Liveness]:
+        """Return the names that matter in each machine; take note of what is idle, and of what nobody notices."""
+        spec = self.spec
+        if decides_only and not has_early(self.role):
+            relevance = Relevance(self.role, spec, self.idle, self.tracked, self.asked_of_peers)
+            self.idle |= relevance.spare
+            wanted = relevance.wanted
+            self.asides = Asides(unnoticed(self.role, spec.messages, around, wanted, unheard=self.unheard))
+            return relevance.machines
+        self.asides = Asides()
+        live = {name: Liveness(machine, spec) for name, machine in self.role.machines.items()}
+        for one in live.values():
+            one.solve()
+        return live
 
     @cached_property
     def wakes(self) -> bool:

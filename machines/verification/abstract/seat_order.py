@@ -11,19 +11,24 @@ _OTHER = -1  # within a sign-up: its own peer, or one that only sign-ups speak o
 
 def meet(call: Any, met: dict[int, None]) -> bool:
     """Note the peers that a call and its callees speak of, in order; return False if it has sign-ups under way."""
-    _, _, env, hears, _, _, _, loop, child, sign_ups, parked, _, _ = call
+    _, _, env, hears, _, _, _, loop, child, sign_ups, parked, _, beside, _ = call
     note_seats(env, met)
     for one in hears:
         met[one] = None
     if loop is not None:
         note_seats(loop[1:2], met)
     ordered = not (sign_ups or parked)
-    return (child is None or meet(child, met)) and ordered
+    if child is not None and not meet(child, met):
+        return False
+    if beside is not None:
+        met.update(dict.fromkeys(beside[0] or ()))
+        ordered = all(meet(one, met) for one in beside[1]) and ordered
+    return ordered
 
 
 def spoken_of(call: Any, met: dict[int, None]) -> None:
     """Note the peers that a call and all below it speak of, in order, those of sign-ups too."""
-    _, _, env, hears, _, _, _, loop, child, sign_ups, parked, _, seat = call
+    _, _, env, hears, _, _, _, loop, child, sign_ups, parked, _, beside, seat = call
     note_seats(env, met)
     for one in hears:
         met[one] = None
@@ -31,7 +36,9 @@ def spoken_of(call: Any, met: dict[int, None]) -> None:
         note_seats(loop[1:2], met)
     if seat >= 0:
         met[seat] = None
-    for below in (*((child,) if child is not None else ()), *(sign_ups or ()), *(parked or ())):
+    lent, started = beside or ((), ())
+    met.update(dict.fromkeys(lent or ()))
+    for below in (*((child,) if child is not None else ()), *(sign_ups or ()), *(parked or ()), *started):
         spoken_of(below, met)
 
 
@@ -80,8 +87,10 @@ def ranks(local: Any, fixed: int) -> tuple[int, ...]:
 
 def _sign_ups(call: Any, way: tuple[str, ...]) -> list[tuple[tuple[str, ...], Any]]:
     """Return the sign-ups under way in a call and its callees, each with where it is."""
-    _, _, _, _, _, _, _, _, child, sign_ups, parked, _, _ = call
+    _, _, _, _, _, _, _, _, child, sign_ups, parked, _, beside, _ = call
     found = [((*way, at), one) for at, some in (("open", sign_ups), ("parked", parked)) for one in some or ()]
+    for number, started in enumerate(beside[1] if beside is not None else ()):
+        found += _sign_ups(started, (*way, f"started {number}"))
     return found + (_sign_ups(child, (*way, "child")) if child is not None else [])
 
 
@@ -91,11 +100,12 @@ def _anonymous(call: Any, own: int, place: dict[int, int]) -> tuple[Any, ...]:
     def of(seat: int) -> int:
         return _OTHER if seat == own else place.get(seat, _OTHER)
 
-    machine, state, env, hears, asked, told_empty, fired, loop, child, *_ = call
+    machine, state, env, hears, asked, told_empty, fired, loop, child, _, _, _, beside, _ = call
     values = [moved(value, of) for value in env]
     inner = _anonymous(child, own, place) if child is not None else ()
     items = moved(loop[1], of) if loop is not None else ()
-    return machine, state, values, [of(seat) for seat in hears], asked, told_empty, fired, items, inner
+    started = [(one[-2][0], _anonymous(one, own, place)) for one in (beside[1] if beside is not None else ())]
+    return machine, state, values, [of(seat) for seat in hears], asked, told_empty, fired, items, inner, started
 
 
 __all__ = ["meet", "ranks", "without_strangers"]

@@ -6,7 +6,7 @@ A local state is frozen to nested tuples, so that it can be compared; `machines.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from machines.model import Branch
@@ -100,6 +100,8 @@ class AbstractCall:
     parked: dict[int, AbstractCall] | None = None
     parked_for: str = ""
     seat: int = -1  # of a sign-up
+    started: list[AbstractCall] = field(default_factory=list)  # machines begun here that nobody waits for
+    lent: tuple[int, ...] | None = None  # of one that was started: the seats that only it may await
     alive: bool = True
     result: Value = None
 
@@ -110,8 +112,16 @@ class AbstractCall:
 
     @property
     def detached(self) -> bool:
-        """Whether it was started: what is started is not explored."""
-        return False
+        """Whether it was started: nobody waits for it."""
+        return self.lent is not None
+
+    @property
+    def host(self) -> AbstractCall | None:
+        """The started machine that it is, or is run by: it awaits only what that one was lent."""
+        at: AbstractCall | None = self
+        while at is not None and at.lent is None:
+            at = at.parent
+        return at
 
     @property
     def is_sign_up(self) -> bool:
@@ -123,17 +133,18 @@ class AbstractCall:
         return self.env[self.table.index[name]]
 
     def children(self) -> Iterator[AbstractCall]:
-        """Yield the calls made from here."""
+        """Yield the calls made or started from here."""
+        yield from self.called()
+        yield from self.started
+
+    def called(self) -> Iterator[AbstractCall]:
+        """Yield the calls that it waits for."""
         if self.child is not None:
             yield self.child
         if self.sign_ups is not None:
             yield from self.sign_ups.values()
         if self.parked is not None:
             yield from self.parked.values()
-
-    def called(self) -> Iterator[AbstractCall]:
-        """Yield the calls that it waits for: all that were made from here."""
-        return self.children()
 
 
 def is_marked(status: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from machines.model import Call, Drop, Expression, Let, Send, Step
+from machines.model import Call, Drop, Expression, Let, Send, Start, Step
 from machines.verification.abstract.dialogue import Dialogue
 from machines.verification.abstract.domain import FALSE, UNSET, AbstractError, Flag, OtherThan, Unknown, Value
 from machines.verification.abstract.state import SILENT, AbstractCall, Sent, Token
@@ -44,6 +44,9 @@ class StepRunner(Dialogue):
                             if self.seats[one] not in SILENT:
                                 asks = self.outline.questions
                                 self.out.append(Sent(one, self._counted(one, token, stays=stays) if asks else token))
+                case Start(machine):
+                    given = tuple([self._needed(argument, call) for argument in machine.arguments or ()])
+                    self.starting.append((call, machine.path, given))
                 case Drop(peers):
                     value = self._value(peers, call)
                     if value is not None:

@@ -71,6 +71,13 @@ class StateTransitions(StepRunner):
         call.env[:] = saved
         return False
 
+    def _not_lent(self, call: AbstractCall, group: tuple[int, ...]) -> tuple[int, ...]:
+        """Return those of some peers that a call may await: the others are lent to a machine that was started."""
+        if not self.outline.starts:
+            return group
+        host = call.host
+        return tuple(seat for seat in group if self.lent_to(seat) is host)
+
     def _choose(self, call: AbstractCall, choice: Choice, seat: int | None, awaits: Expression | None) -> bool:
         self.choices += 1
         number = self.choices
@@ -144,7 +151,7 @@ class StateTransitions(StepRunner):
         if again:
             call.fired = tuple(one for one in call.fired if one.startswith(("always:", "when")))
         if kind(state) == "wait":
-            self._register(call, afresh=False)
+            self.register(call, afresh=False)
             if state.ask is not None:
                 call.asked = True
         elif state.accept is not None and call.sign_ups is not None:
@@ -199,7 +206,7 @@ class StateTransitions(StepRunner):
         """Hear whom a state awaits, and ask what it asks."""
         call.asked = call.node.state.ask is not None
         call.told_empty = False
-        self._register(call, afresh=True)
+        self.register(call, afresh=True)
         self.hears_more = True
 
     def go_on(self, call: AbstractCall) -> None:
@@ -219,7 +226,8 @@ class StateTransitions(StepRunner):
         sign_ups.look_again(self, call)
         self.hears_more = True
 
-    def _register(self, call: AbstractCall, *, afresh: bool) -> None:
+    def register(self, call: AbstractCall, *, afresh: bool) -> None:
+        """Let a call hear whom its state awaits; ``afresh`` if that was entered just now."""
         state = call.node.state
         if state.awaits is not None:
             group, listed = self.reckoner.group(self._value(state.awaits, call))
@@ -227,6 +235,7 @@ class StateTransitions(StepRunner):
             group, listed = (0,), False
         else:
             return
+        whole, group = group, self._not_lent(call, group)
         for seat in group:
             for other in self.calls():
                 if other is not call and seat in other.hears:
@@ -238,11 +247,13 @@ class StateTransitions(StepRunner):
                 self.pending.append((call, ".invalid", seat, status.removeprefix(MARKED)))
             elif status in SILENT and ((not listed and afresh) or status == DROPPED):
                 self._tell_closed(call, seat)
-        if listed and not call.told_empty and all(self.seats[seat] in (TOLD, DROPPED_TOLD) for seat in group):
+        own = len(group) == len(whole)  # nobody of it is lent
+        if listed and own and not call.told_empty and all(self.seats[seat] in (TOLD, DROPPED_TOLD) for seat in group):
             call.told_empty = True
             self.pending.append((call, ".closed", None, "closed"))
 
-    def _call(self, machine: str, arguments: tuple[Value, ...], parent: AbstractCall | None) -> AbstractCall:
+    def new_call(self, machine: str, arguments: tuple[Value, ...], parent: AbstractCall | None) -> AbstractCall:
+        """Return a call of a machine that has not begun yet."""
         outline = self.outline.machines[machine]
         env: list[Value] = [UNSET] * len(outline.names)
         env[: len(arguments)] = arguments
@@ -256,7 +267,7 @@ class StateTransitions(StepRunner):
         run = call.node.state.run
         assert run is not None, "a call calls"
         arguments = tuple([self._needed(argument, call) for argument in run.arguments or ()])
-        call.child = self._call(run.path, arguments, call)
+        call.child = self.new_call(run.path, arguments, call)
         self.work.append(call.child)
 
     def advance(self, call: AbstractCall) -> bool:

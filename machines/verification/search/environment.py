@@ -176,8 +176,9 @@ class EnvironmentAbstraction:
         root, statuses, *_ = part.locals[local]
         if root[0] == ".over":
             raise _Entangled
-        machine, state, env, hears, asked, told_empty, fired, loop, child, sign_ups, parked, parked_for, whose = root
-        if loop is not None or child is not None or sign_ups or parked:
+        machine, state, env, hears, asked, told_empty, fired, loop, child, *more, beside, whose = root
+        sign_ups, parked, parked_for = more
+        if loop is not None or child is not None or sign_ups or parked or beside is not None:
             raise _Entangled
         if any(at not in self.carried and seats_in(value) for at, value in enumerate(env)):
             raise _Entangled
@@ -206,7 +207,8 @@ class EnvironmentAbstraction:
         for at, value in zip(sorted(self.carried), lists, strict=True):
             env[at] = value
         root = (
-            machine, state, tuple(env), hears, asked, told_empty, fired, None, None, sign_ups, parked, parked_for, whose
+            machine, state, tuple(env), hears, asked, told_empty, fired, None, None, sign_ups, parked, parked_for,
+            None, whose,
         )  # fmt: skip
         frozen = (root, (status,))
         if known and frozen not in self.part.number_of:
