@@ -32,6 +32,7 @@ from machines.analysis.value_sets import (
     union,
 )
 from machines.expressions.signatures import ARGUMENTS, ELEMENTS, said
+from machines.expressions.unparse import names
 from machines.messages.automata import Work
 from machines.messages.compiler import compile_type
 from machines.messages.overlap import fits_within
@@ -51,6 +52,7 @@ from machines.model import (
     Mapped,
     Name,
     ObjectType,
+    Scalar,
     Sequence,
     TupleType,
     Type,
@@ -201,11 +203,13 @@ class Evaluation:
         return union(part for one in found for part in self._parts(one))
 
     def _item(self, whole: Item, of: Expression, index: Expression) -> Type:
-        at = self.of(index)
+        numbers = self._parts(self.of(index))
+        at = numbers[0] if len(numbers) == 1 else UNKNOWN
+        at = INTEGERS if at == Scalar("int") else at
         parts = self._parts(self.of(of))
         if not parts or not all(is_list(part) for part in parts):
             return UNKNOWN
-        if isinstance(of, Name) and of.name in self.sent and isinstance(at, Interval):
+        if isinstance(at, Interval) and self._is_sent(of, index):
             # Of a list made up by the spec itself, its length may hang together with more than is known here.
             least = min(as_list(part).low for part in parts)
             most = (
@@ -224,6 +228,12 @@ class Evaluation:
                     always=most is not None and at.low >= most,
                 )
         return union(as_list(part).item for part in parts)
+
+    def _is_sent(self, of: Expression, index: Expression) -> bool:
+        """Whether peers say how long a list is, or, of one that is written out, which element is meant."""
+        if isinstance(of, Sequence):
+            return all(name.name in self.sent for name in names(index))
+        return isinstance(of, Name) and of.name in self.sent
 
     def _tell(
         self, whole: Expression, culprit: Expression, holds: Type, why: str, *, part: Type, always: bool = False

@@ -123,6 +123,7 @@ def test_what_grows_with_each_round_is_not_told() -> None:
         ),
         ("join([n for n in [few, 2]], ' ')", "each element 'join' is given must be a text"),
         ("words[2]", "it may have no element 2, and words may be []"),
+        ("[4, 5][few]", "it may have no element 2, and [4, 5] may be"),
         ("words[few - 1]", "a list begins with its element 0, and few - 1 may be -1"),
         ("head(words, few - 1)", "'head' takes a number from 0 on, and few - 1 may be -1"),
         ("join(words + [1], ' ')", "each element 'join' is given must be a text, and words + [1] may be"),

@@ -11,18 +11,7 @@ from tests.machines.verification.bench import SPECS, verdict_of
 CORRECT = sorted(path for path in (SPECS / "correct").glob("*.yaml"))
 
 
-# What is not known of them, in the words of the verdict; nothing else is.
-UNKNOWN = {"mqtt": "broker: what machines do that 'start' begins is not explored"}
-
-
-def test_what_is_not_known_of_a_spec_that_ships_is_told_and_nothing_is_wrong_with_it() -> None:
-    for name, unknown in UNKNOWN.items():
-        verdict = verdict_of(name)
-
-        assert (verdict.state, verdict.findings, verdict.beyond) == (UNDETERMINED, (), (unknown,))
-
-
-@pytest.mark.parametrize("name", [name for name in shipped() if name not in UNKNOWN])
+@pytest.mark.parametrize("name", shipped())
 def test_every_spec_that_ships_is_proved_for_one_two_and_three_clients(name: str) -> None:
     verdict = verdict_of(name)
 
