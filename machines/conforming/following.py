@@ -92,7 +92,7 @@ class Follower:
         if self._keeps and judged:
             self._inputs.append(given)
         found = given(followed)
-        if followed.hurries_max < inf and judged and followed.deviation is not None:
+        if followed.hurries_max < inf and judged and followed.deviation is not None and not self._is_sure():
             found = self._without_clocks(found)
         elif self._keeps and followed.judges:
             if followed.hurries_max == inf and len(followed.beliefs) > MANY:
@@ -100,6 +100,11 @@ class Follower:
             if len(self._inputs) > NOTED_MAX or self._bytes > NOTED_BYTES_MAX:
                 self._keep_no_more()
         return found
+
+    def _is_sure(self) -> bool:
+        """Whether what it did is wrong whatever clock it goes by: no message of its role, where all cut bytes alike."""
+        found = self._followed.deviation
+        return found is not None and found.kind == "bytes" and not self.knowledge.program.frames
 
     def _without_clocks(self, found: Any) -> Any:
         """No belief is left in which clocks keep time: take over those in which some do not, if there are any."""
