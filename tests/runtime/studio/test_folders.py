@@ -29,10 +29,10 @@ HOST = "http://127.0.0.1:8000"
 PLACE = SitePlace("secret", 8000, frozenset({"127.0.0.1"}), "shared")
 EVENT = """\
 event: A small cup
-spec: sticks
+spec: tsuro
 seed: 5
-format: round-robin
-players: {ann: {kind: random}, bob: {kind: malformed}}
+format: {groups: 3..3, rounds: 1}
+players: {ann: {kind: random}, bob: {kind: malformed}, cyd: {kind: random}}
 """
 
 
