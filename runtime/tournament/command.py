@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from cyclopts import Parameter
 
 from machines.loader import find, shipped
+from machines.problems import near
 from runtime.cli import program_version
 from runtime.commands.exit_codes import FAILED, NETWORK, OK, PROBLEMS, CommandError
 from runtime.commands.match_setup import PLAYERS_MAX, cast, check_name, seats_of
@@ -45,7 +46,7 @@ NEEDS_WHY: Final = ("again", "drop")
 def tournament(
     action: Annotated[Action, Parameter(help="What to do with the event.")],
     event: Annotated[Path, Parameter(help="The event's YAML file.")],
-    about: Annotated[str | None, Parameter(help="Of drop: the player. Of again: the match, like r2-3.")] = None,
+    about: Annotated[str | None, Parameter(help="Of drop: a player. Of again: a match (r2-3) or a player.")] = None,
     /,
     *,
     why: Annotated[str | None, Parameter(help="The reason of a decision: it is kept with it.")] = None,
@@ -74,8 +75,8 @@ def tournament(
 
     check says all that is wrong with the event's file, then has each program play once; run plays what is missing, from
     the beginning or on from where it was stopped; show prints the table; drop takes a player out, again has a match
-    played once more; export writes all of it, from the database alone. Exit code 1 if matches were given up, as the
-    arena failed, or if a player was at fault in the trial of check.
+    or a player's played once more; export writes all, from the database alone. Exit code 1 if matches were given up, as
+    the arena failed, or if a player was at fault in the trial of check.
     """
     if find_spec("sqlalchemy") is None:
         raise CommandError("accord tournament needs the package sqlalchemy: pip install 'accord[tournament]'")
@@ -96,7 +97,7 @@ def tournament(
 
 def _check_decision(action: Action, event: Path, about: str | None, why: str | None) -> None:
     if (action in NEEDS_WHY) != (about is not None):
-        wanted = "one PLAYER" if action == "drop" else "one MATCH" if action == "again" else "nothing more"
+        wanted = {"drop": "one PLAYER", "again": "one MATCH or PLAYER"}.get(action, "nothing more")
         raise CommandError(f"accord tournament {action} takes an event's file and {wanted}")
     if action in NEEDS_WHY and not why:
         raise CommandError(f"a decision has a reason: accord tournament {action} {event} {about} --why '...'")
@@ -184,8 +185,10 @@ def _with_store(
                 with store.alone():
                     _run(event, store, arena, *where, quiet=quiet, studio=studio)
             elif about is not None:
-                if action == "drop" and about not in [player.name for player in event.players]:
-                    raise CommandError(f"there is no player {about!r} in {event.file}")
+                names = [player.name for player in event.players]
+                if action == "drop" and about not in names:
+                    hint = near(about, names)
+                    raise CommandError(f"there is no player {about!r} in {event.file}" + (f": {hint}" if hint else ""))
                 store.decide(action, about, why or "")
             if live:
                 return _shown_live(event, store, rated=ratings, rounds=rounds)

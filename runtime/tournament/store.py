@@ -288,22 +288,18 @@ class Store:
                 _decide(connection, "accept", " and ".join(changed), accept)
 
     def decide(self, what: str, about: str, why: str) -> None:
-        """Keep a decision: to ``drop`` a player, or to play a match ``again``: then its result goes."""
+        """Keep a decision: to ``drop`` a player, or to play ``again`` a match, or all of a player: their results go.
+
+        Raises:
+            StoreError: there is nothing to play again.
+        """
+        known = self.matches() if what == "again" else []
+        again = [one for one in known if about == one.id] or [one for one in known if about in one.seats]
+        if what == "again" and not again:
+            raise StoreError(f"there is no match {about!r}, and no player with any: show --rounds lists them")
         with self._transaction(what) as connection:
-            if what == "again":
-                number = connection.execute(select(_MATCH.c.number).where(_MATCH.c.id == about)).scalar()
-                if number is None:
-                    raise StoreError(f"there is no match {about!r}: accord tournament show lists them")
-                was = connection.execute(select(_RESULT.c.value).where(_RESULT.c.match == number)).scalar()
-                connection.execute(delete(_RESULT).where(_RESULT.c.match == number))
-                connection.execute(delete(_PLACE).where(_PLACE.c.match == number))
-                connection.execute(
-                    update(_ATTEMPT)
-                    .where(_ATTEMPT.c.match == number, _ATTEMPT.c.state.in_(("broken", "played")))
-                    .values(state="stopped")
-                )
-                why = f"{why} (its result was {was[:WORDS_MAX]})" if was is not None else why
-            _decide(connection, what, about, why)
+            were = [f"of {match.id} {was}" for match in again if (was := _undo(connection, match.number)) is not None]
+            _decide(connection, what, about, f"{why} (results were: {'; '.join(were)})" if were else why)
 
     def decisions(self) -> list[Decision]:
         """Return the decisions, in order."""
@@ -418,6 +414,16 @@ def _kept(text: str) -> str:
 def _end(connection: Connection, match: int, number: int, state: str, seconds: float, why: str) -> None:
     values = {"state": state, "seconds": seconds, "why": _kept(why)}
     connection.execute(_END_OF_ATTEMPT, {"of_match": match, "of_number": number, **values})
+
+
+def _undo(connection: Connection, number: int) -> str | None:
+    """Take the result of a match back, and return it as JSON; None if there is none."""
+    was: str | None = connection.execute(select(_RESULT.c.value).where(_RESULT.c.match == number)).scalar()
+    connection.execute(delete(_RESULT).where(_RESULT.c.match == number))
+    connection.execute(delete(_PLACE).where(_PLACE.c.match == number))
+    tries = _ATTEMPT.c.match == number, _ATTEMPT.c.state.in_(("broken", "played"))
+    connection.execute(update(_ATTEMPT).where(*tries).values(state="stopped"))
+    return was
 
 
 def _decide(connection: Connection, what: str, about: str, why: str) -> None:

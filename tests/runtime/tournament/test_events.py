@@ -95,6 +95,15 @@ def test_what_a_person_decides_is_kept_with_its_reason(tmp_path: Path) -> None:
     assert (code, json.loads(said)["played"]) == (0, 9)
 
     assert winners(played(path)) == winners(before)  # the match has its own seed
+    assert accord("again", str(path), "cyd", "--why", "a new program")[0] == 0
+    assert json.loads(accord("show", str(path), "--json")[1])["played"] == 6
+    facts = played(path)
+    assert winners(facts) == winners(before)
+    assert [decision["about"] for decision in facts["decisions"]] == ["r1-1", "cyd"]
+    assert "results were: of " in facts["decisions"][1]["why"]
+    code, _, told = accord("again", str(path), "r9-9", "--why", "x")
+    assert (code, "there is no match 'r9-9', and no player with any" in told) == (1, True)
+    assert "did you mean 'cyd'?" in accord("drop", str(path), "cid", "--why", "x")[2]
 
 
 def test_show_prints_the_table_and_what_each_is_to_be_told(tmp_path: Path) -> None:
