@@ -25,7 +25,7 @@
     A314  a value that is bound and never read             A315  a result that nobody takes
     A316  a field that overwrites what `let` counts        A317  a step done after one that it is written before
     A346  a player's own limit above that of who waits     A347  a message of our own over message_bytes_max
-    A348  a `limit` that is never used up
+    A348  a `limit` that is never used up                  A318  an item of a list has another value's name
 
     A350  a problem that is accepted and is not there
     A141  an outcome where none is read
@@ -36,12 +36,13 @@
 Each check is a function whose docstring names its codes (`machines.manual` has their pages); it is found in
 
     definite_assignment  A301 A302 A306 A310     ambiguity       A330 to A336, A339
-    scoping              A303 to A313            rules           A401 to A404
+    scoping              A303 to A313, A318      rules           A401 to A404
     fault_handling       A326                    value_kinds     A340 A341
     reachability         A320 to A325, A328      guards          A327 A329
-    receivers            A337 A338               partial_values  A342 A343
-    agreement            A344 A345               bindings        A314 to A317
-    durations            A346                        used_up         A348
+    receivers            A337 A338               partial_values  A340 A342 A343
+    agreement            A344 A345               bindings        A314 to A316
+    durations            A346                    used_up         A348
+    step_order           A317
     suppressions         A350                    outcomes        A141
 
 The reader tells the rest of what keeps a spec from running: A1xx and A2xx, and with them calls with too many values

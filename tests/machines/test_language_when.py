@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from diagrams.catalogue import album
 from machines.checks import check
 from machines.engine.watching import SWEEP_MIN
 from machines.loader import load_text
@@ -200,6 +201,7 @@ def tables(guests: int) -> Run:
 
 @shows("always.when")
 def test_machines_side_by_side_are_woken_by_a_live_value_in_the_order_in_which_they_began_to_wait() -> None:
+    """A `when` of a state and one of an `always`."""
     server = tables(3)
 
     server.say(1, ["say", 12])
@@ -288,3 +290,11 @@ def test_what_may_not_be_waited_for_is_told(when: str, code: str, says: str) -> 
         found = list(error.problems)  # type: ignore[attr-defined]
 
     assert any(problem.code == code and says in f"{problem.text} ({problem.hint})" for problem in found), found
+
+
+def test_pictures_say_what_is_waited_for() -> None:
+    drawn = {drawing.stem: drawing.text("mmd") or "" for drawing in album(load_text(TABLES))}
+
+    assert "when closing" in drawn["tables-host-main"]
+    assert "when best" in drawn["tables-host-table"]
+    assert "when closing" in drawn["tables-host-main-sequence"]
