@@ -26,6 +26,7 @@ from machines.model import (
 
 AGAIN: Final = "↺ goes on waiting"
 EXCEPTIONS_MAX: Final = 4  # states named one by one in a case's title
+WAYS_WITHIN_MAX: Final = 4  # of a state that is told within the course that a case leads into
 NESTED_MAX = 12  # fragments inside each other; what lies deeper is told as a jump
 
 
@@ -53,6 +54,7 @@ class _ScenarioBuilder:
         self.onward = onward
         self.told = set(self.structure.reached)  # what the main course tells, and the courses that begin in a case
         self.pending: list[str] = []
+        self.apart = False  # whether a state of many ways within a course is told by itself
 
     def tell(self) -> Scenario:
         machine = self.machine
@@ -94,7 +96,7 @@ class _ScenarioBuilder:
                     after = self._past(after, loop)
                 name = after
                 continue
-            if name in self.drawn or depth > NESTED_MAX:
+            if self._is_elsewhere(name, depth, entered=entered):
                 yield self.elements.jump(name)
                 return
             entered = False
@@ -123,6 +125,13 @@ class _ScenarioBuilder:
                 name = meet
             else:
                 return
+
+    def _is_elsewhere(self, name: str, depth: int, *, entered: bool) -> bool:
+        """Whether a state is not told here: it was told, lies too deep, or is to be told by itself."""
+        if self.apart and depth and not entered and len(self.ways[name]) > WAYS_WITHIN_MAX:
+            self.pending.append(name)
+            return True
+        return name in self.drawn or depth > NESTED_MAX
 
     def _with_answer(self, entering: tuple[Element, ...], way: PathStep) -> PathStep:
         """Put before an answer what the other side does to find it, if it was asked in this state."""
@@ -219,10 +228,10 @@ class _ScenarioBuilder:
             name = self.pending.pop(0)
             if name not in self.told:
                 main, self.structure = self.structure, Structure(name, self.onward)
-                self.drawn = set(self.told)
+                self.drawn, self.apart = set(self.told), True
                 course = tuple(self._course(name, frozenset(), None, 0))
-                self.told |= self.structure.reached - {EXIT}
-                self.structure = main
+                self.told |= self.drawn
+                self.structure, self.apart = main, False
                 yield Case(f"what follows in {name}", course)
 
     def _anywhere(self, event: str) -> str:
