@@ -197,6 +197,9 @@ class BeliefFollower:
             before = self.beliefs
             found = self._observed(seat, partial(self._matched, seat, read), now)
             if not found:
+                piece = stream.cut(min(belief.at[seat] for belief in self.beliefs))
+                if piece is not None and not piece.why and not self.knowledge.program.frames:
+                    recognised.append(self.knowledge.reader.tokens(piece.raw) or (GARBAGE,))  # its peer reads it
                 self._refuse(seat, now)
                 break
             recognised += [tuple(tokens) for _, tokens in sorted(read.items())]

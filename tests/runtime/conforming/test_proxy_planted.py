@@ -48,7 +48,6 @@ OF_SERVERS = {
     "token-twice": "start_up:",
     "started-twice": "start_up:|asked:",
     "init-twice": "asked:",
-    "inter-twice": "asked:",
     "no-started": "start_up:|asked:",
     "purple": "TOKEN:|start_up:",
     "token-is-a-number": "TOKEN:|start_up:",
@@ -163,3 +162,10 @@ async def test_a_server_with_a_mistake_is_named_first(style: str) -> None:
 )
 async def test_nobody_is_accused_who_is_right(client: str, server: str) -> None:
     assert await overheard(client, server) == []
+
+
+@pytest.mark.anyio
+@pytest.mark.release
+async def test_who_is_asked_twice_is_not_accused_where_the_server_cannot_be_followed_so_far() -> None:
+    """Which clock it goes by may take too long to find out; what it said its clients have read all the same."""
+    assert "client" not in [one.role for one in await overheard("plain", "inter-twice")]
