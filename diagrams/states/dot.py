@@ -16,6 +16,7 @@ and what is done (``! NAME → peer`` sent). Its look tells messages from time, 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 
@@ -65,6 +66,8 @@ GRAPH = {
     "pad": "0.2",
 }
 RANKS_OF_PARTS = "0.8"  # lower, Graphviz lets arrows to many texts side by side cross
+MANY_ARROWS = 6  # at one box
+RANKS_OF_MANY = "0.45"  # lower, Graphviz lets arrows that fan out run along each other and over texts
 NODE = {"fontname": FONTS, "fontsize": str(SIZE), "fontcolor": INK, "color": INK, "shape": "plain"}
 EDGE = {"fontname": FONTS, "fontsize": str(SIZE), "fontcolor": INK, "color": INK, "arrowsize": "0.8"}
 
@@ -97,8 +100,7 @@ def dot(drawn: StateDiagram, protocol: str, links: Mapping[str, str], paint: Pai
     """
     drawn = paint.flow if paint is not None else drawn
     machine = drawn.machine
-    far = {"ranksep": RANKS_OF_PARTS} if drawn.under else {}
-    graph = graphviz.Digraph(graph_attr=GRAPH | far, node_attr=NODE, edge_attr=EDGE)
+    graph = graphviz.Digraph(graph_attr=GRAPH | {"ranksep": _ranks(drawn)}, node_attr=NODE, edge_attr=EDGE)
     graph.attr(label=_html(_heading(drawn, protocol, links, paint)), tooltip=attribute(where(machine.place)))
     # Ids in SVG begin with the picture's name, so that several can stand in one page.
     page = links.get(machine.name, stem(machine.name))
@@ -112,6 +114,14 @@ def dot(drawn: StateDiagram, protocol: str, links: Mapping[str, str], paint: Pai
             )
             _draw(frame, drawn, identities, links, page, paint)
     return str(graph.source)
+
+
+def _ranks(drawn: StateDiagram) -> str:
+    """How far below each other boxes and texts stand, in inches."""
+    if drawn.under:
+        return RANKS_OF_PARTS
+    met = Counter(end for arrow in drawn.arrows for end in (arrow.source, arrow.target))
+    return RANKS_OF_MANY if max(met.values(), default=0) >= MANY_ARROWS else GRAPH["ranksep"]
 
 
 def _draw(
