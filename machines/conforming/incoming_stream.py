@@ -166,7 +166,10 @@ class IncomingStream:
     def is_blank(self, at: int) -> bool:
         """Whether nothing from a place on belongs to a message."""
         left = self._kept[at - self._base :]
-        return not left or (self.reader.program.wire.framing != "length" and not left.strip())
+        wire = self.reader.program.wire
+        # Only between JSON values blanks are nothing; elsewhere a line of them is a message.
+        blanks = None if wire.framing == "json" and not self.reader.program.frames else b"\r\n"
+        return not left or (wire.framing != "length" and not left.strip(blanks))
 
     def forget(self, before: int) -> None:
         """Let go of what nobody reads any more."""

@@ -61,7 +61,7 @@ _NO_SLOTS: list[Any] = []  # what a frame that is over has; nobody writes to it
 
 
 class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
-    """A session without its inputs."""
+    """The tree of frames: fired, entered, left and undone. Its answers to the rules are in `session_domain`."""
 
     __slots__ = ("earliest", "ended", "event_mark", "failures", "granted", "lonely", "my",
                  "over_limit", "reading", "room", "root", "seed", "serial", "sign_ups", "speaker", "steps",

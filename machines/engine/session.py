@@ -446,7 +446,7 @@ class Session(SessionDomain):
     def _clocks(self) -> Iterator[tuple[float, int, Callable[[], None]]]:
         for frame in routing.frames(self):
             if frame.deadline != inf:
-                yield frame.deadline, frame.serial, lambda frame=frame: sign_ups.time_is_up(self, frame)  # type: ignore[misc]
+                yield frame.deadline, frame.serial, lambda frame=frame: reception.time_is_up(self, frame)  # type: ignore[misc]
             if frame.accepting is not None and frame.accepting.linger != inf:
                 yield (
                     frame.accepting.linger,

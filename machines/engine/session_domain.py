@@ -10,7 +10,7 @@ from machines.effects import Ended, Note, Received
 from machines.engine import admission, iteration, mailbox, spawning, violations
 from machines.engine.actions import peers, peers_in
 from machines.engine.call_stack import FAULT, CallFrame, ParallelLoop, PeerState, is_within
-from machines.engine.compiled_states import ACCEPT, HandlerScope, Reading
+from machines.engine.compiled_states import ACCEPT, CompiledState, HandlerScope, Reading
 from machines.engine.interpreter import Interpreter
 from machines.engine.timers import start_clocks
 from machines.messages.bodies import MessageCodec
@@ -23,7 +23,7 @@ from machines.wire.composite_framing import Cut
 
 
 class SessionDomain(Interpreter):
-    """A session without its inputs: a `machines.semantics.domain.Domain` over values."""
+    """What a session answers to the rules: a `machines.semantics.domain.Domain` over values."""
 
     __slots__ = ("watch",)
 
@@ -323,11 +323,10 @@ class SessionDomain(Interpreter):
         """Take the branch for who is about to be seated; False, and it is closed, if none may be taken."""
         return admission.welcome(self, frame, seat)
 
-    def sit(self, frame: CallFrame, seat: PeerState) -> None:
-        """A peer takes the next seat, unless the branch for it left the sign-up: then it only has its place."""
-        accept = frame.node.accept
-        assert accept is not None, "only an accept has seats"
-        frame.slots[accept.slot] = (*frame.slots[accept.slot], seat.peer)
+    def sit(self, frame: CallFrame, node: CompiledState, seat: PeerState) -> None:
+        """A peer takes the next seat of a sign-up; it is told unless the branch for it has left that."""
+        assert node.accept is not None, "only an accept has seats"
+        frame.slots[node.accept.slot] = (*frame.slots[node.accept.slot], seat.peer)
         if frame.accepting is not None:
             self.effects.append(Note("info", "it is seated", seat.number))
 

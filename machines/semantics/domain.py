@@ -1,6 +1,15 @@
 """What the rules work on, be its values known or not: calls of machines, the layers that answer, whoever holds them.
 
 ``Seat`` is how a domain speaks of a peer, ``Reading`` what it has read a message as; the rules only hand them on.
+
+| here | `machines.engine` | `machines.verification.abstract` |
+|---|---|---|
+| `Domain` | `session_domain.SessionDomain`, an `Interpreter` | `role_domain.RoleDomain`, with `transitions` |
+| `CallView` | `call_stack.CallFrame` | `state.AbstractCall` |
+| `StateView`, its ``node`` | `compiled_states.CompiledState` | `outlines.StateOutline` |
+| `LayerView` | `compiled_states.HandlerScope` | `outlines.LayerOutline` |
+| `MachineView`, its ``table`` | `compiler.CompiledMachine` | `role_info.MachineOutline` |
+| ``Seat`` | `call_stack.PeerState` | its number |
 """
 
 from __future__ import annotations
@@ -95,7 +104,7 @@ C = TypeVar("C", bound=CallView)
 Seat = TypeVar("Seat", contravariant=True)
 Reading = TypeVar("Reading")
 Hearer = tuple[C, Any]
-"""A layer and whose it is."""
+"""A call, and a layer of it."""
 
 
 class Hearing(Protocol[C, Seat]):
@@ -131,7 +140,7 @@ class Domain(Hearing[C, Seat], Protocol[C, Seat, Reading]):
         """Take the first branch of an event of a layer that may be taken; return False if none may."""
 
     def fault(self, call: C, event: str, seat: Seat | None, reason: str, why: str = "") -> None:
-        """Let whoever answers a fault do so: `machines.semantics.reception.fault`, and whoever watches that."""
+        """Call `machines.semantics.reception.fault`; a method, so that a subclass can note what comes of it."""
 
     def stop_limit(self, call: C) -> float:
         """Let a state's limit, which is over, ring no more; return when it was due."""
@@ -199,7 +208,7 @@ class Domain(Hearing[C, Seat], Protocol[C, Seat, Reading]):
         """No item is left, or a state had none."""
 
     def take_result(self, call: C, child: C) -> None:
-        """Bind what a called machine returned; then `machines.semantics.calls.after_result`."""
+        """Bind what a called machine returned; then `machines.semantics.calls.after_result`, if none runs beside it."""
 
     def end_main(self, call: C) -> None:
         """``main`` has returned: all is over."""
@@ -242,8 +251,8 @@ class Domain(Hearing[C, Seat], Protocol[C, Seat, Reading]):
     def welcome(self, call: C, seat: Seat) -> bool:
         """Take the branch for who is about to be seated; False, and it is closed, if none may be taken."""
 
-    def sit(self, call: C, seat: Seat) -> None:
-        """A peer takes the next seat."""
+    def sit(self, call: C, node: Any, seat: Seat) -> None:
+        """A peer takes the next seat of the sign-up that ``node`` is; the call may be in another state by now."""
 
     def unseat(self, call: C, seat: Seat) -> None:
         """A seated peer has left an open sign-up."""

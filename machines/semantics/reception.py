@@ -1,11 +1,12 @@
-"""What comes from a peer, and what it leads to: a message, a fault, a loss, a new connection, a limit that is over."""
+"""What comes from outside, and what it leads to: a message, a fault, a loss, a new connection, a limit that is over."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from machines.semantics.domain import ACCEPT, C, Domain, Hearer, Reading, Seat
+from machines.semantics.domain import ACCEPT, WAIT, C, Domain, Hearer, Reading, Seat
 from machines.semantics.hearing import boundary_of, early_policy, hearers, last_layer, layers, outward
+from machines.semantics.sign_ups import close
 
 
 def message(domain: Domain[C, Seat, Reading], seat: Seat, holder: C, value: Any) -> None:
@@ -49,7 +50,7 @@ def connection(domain: Domain[C, Seat, Reading], seat: Seat) -> bool:
 def unawaited_message(domain: Domain[C, Seat, Reading], seat: Seat, payload: Any) -> bool:
     """Only an ``always``, or a calling state, that names the peer hears it now; else the message is early.
 
-    Return whether somebody answered to it; else it waits, or a fault of the peer does in its place.
+    Return whether it is dealt with; else it waits, or a fault of the peer does in its place (`Domain.mark`).
     """
     hearing = list(hearers(domain, seat))
     value = domain.decoded(seat, hearing, payload)
@@ -101,9 +102,9 @@ def _told(domain: Domain[C, Seat, Reading], seat: Seat, event: str, hearing: lis
 
 
 def fault(domain: Domain[C, Seat, Reading], call: C, event: str, seat: Seat | None, reason: str, why: str = "") -> None:
-    """Let the innermost layer that answers do so: from a call's state outward, within its sign-up if it is one.
+    """Let the innermost layer that answers do so: from a call's state outward, within its sign-up or started machine.
 
-    With no answer at all a sign-up loses its peer, and any other machine ends the run as failed.
+    With no answer at all a sign-up loses its peer, a started machine ends alone, and any other ends the run as failed.
     """
     boundary = boundary_of(call)
     inner = True
@@ -120,3 +121,14 @@ def fault(domain: Domain[C, Seat, Reading], call: C, event: str, seat: Seat | No
         domain.end_started(boundary, event, seat, why or reason)
     else:
         domain.end_sign_up(boundary, reason)
+
+
+def time_is_up(domain: Domain[C, Seat, Reading], call: C) -> None:
+    """The limit of a state is over: a sign-up with enough seated goes on, any other state has a fault."""
+    due = domain.stop_limit(call)
+    if call.node.kind == ACCEPT and domain.wants_seats(call) and domain.seated(call) >= domain.seats_wanted(call)[0]:
+        close(domain, call)
+        return
+    seat = call.hears[0] if call.node.kind == WAIT and len(call.hears) == 1 else None
+    domain.tell_late(call, seat, due)
+    domain.fault(call, ".timeout", seat, "late")

@@ -330,3 +330,19 @@ def test_connected_answers_a_connection_that_comes_to_a_shut_door() -> None:
     assert late in run.dropped
     run.say(ann, move(1))
     assert run.ended is None
+
+
+def test_who_is_seated_may_end_the_sign_up_and_has_the_seat_all_the_same() -> None:
+    run = serve("""
+    main:
+      door: {accept: enter(peer), as: guests, seats: 3, within: long, seated: {then: told}, timeout: over, then: over}
+      told: {each: guest in guests, send: {guests: SAID(guest.name)}, then: over}
+      over: {return: guests}
+    """)
+    ann, bob = run.join(), run.join()
+
+    run.say(ann, name("ann"))
+
+    assert run.heard(ann) == [said("ann")]
+    assert [peer.number for peer in value(run)] == [ann]
+    assert run.session.seats[bob].dropped

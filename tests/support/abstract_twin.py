@@ -146,6 +146,7 @@ class Twin:
             return
         wanted = self._out(effects)
         left = self._left(session)
+        failed = session.ended is not None and session.ended.failed is not None
         states = frozenset(_states(session.root)) if session.ended is None and session.root is not None else None
         nothing: Out = ((),) * self._seats
         todo: list[Way] = []
@@ -163,7 +164,7 @@ class Twin:
             local, waiting, out, _ = way
             rest = self.process.rest(local)
             reached.add(f"{rest.where} waiting {waiting} out {out}")
-            rests = rest.over is not None if states is None else rest.states == states
+            rests = rest.states == states if states is not None else rest.over is not None and bool(rest.over) == failed
             if rests and out == wanted and all(map(_may_be, left, waiting)):
                 kept = [() if have is None else those for have, those in zip(left, waiting, strict=True)]
                 found.add((local, tuple(kept)))

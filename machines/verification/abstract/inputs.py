@@ -1,4 +1,4 @@
-"""One step of one role over abstract values: the engine's rules (`machines.engine`), with every answer to every doubt.
+"""One step of one role over unknown values: the rules of `machines.semantics`, with every answer to every doubt.
 
 `AbstractInterpreter` thaws a frozen local state, does what one input does, until every call rests again, and freezes
 what came out. What differs from the engine: values are abstract; what runs side by side runs one item after another, as
@@ -23,6 +23,7 @@ from machines.verification.abstract.domain import (
 )
 from machines.verification.abstract.spawning import Spawning
 from machines.verification.abstract.state import (
+    DROPPED,
     LOST,
     OPEN,
     SILENT_SEEN,
@@ -127,7 +128,11 @@ class AbstractInterpreter(Spawning):
             self.lost = token.removeprefix(LOST)
             if holder is not None:
                 self.popped = True
-                reception.loss(self, seat, holder)
+                if self.outline.wakes:  # what waits for a peer to be gone is woken before that is told
+                    self.seats[seat] = DROPPED
+                    self._tell_closed(holder, seat)
+                else:
+                    reception.loss(self, seat, holder)
             elif not is_marked(self.seats[seat]):  # else a fault of it comes first
                 reception.unawaited_loss(self, seat)
         elif holder is not None and not only_seats(holder):
@@ -175,7 +180,7 @@ class AbstractInterpreter(Spawning):
             self.event = self.event or f"waits in vain in {call.table.name}.{call.state}"
             if state.accept is not None and state.accept.seats is not None:
                 self.event = f"the time of {call.table.name}.{call.state} is up"
-            sign_ups.time_is_up(self, call)
+            reception.time_is_up(self, call)
         elif timer.kind == "linger":
             self.event = self.event or f"has waited long enough in {call.table.name}.{call.state}"
             sign_ups.close(self, call)
@@ -208,7 +213,7 @@ class AbstractInterpreter(Spawning):
                         self._enter(call)
                 elif self.endings:
                     self.notify_parent()
-                elif self.pending:
+                elif self.pending and (self.pending[0][2] is None or not self._wakes()):
                     call, event, seat, reason = self.pending.pop(0)
                     self._happen(call, event, seat, reason)
         except AbstractError as error:

@@ -8,7 +8,7 @@ from machines.semantics.domain import Hearer
 from machines.semantics.hearing import only_seats
 from machines.verification.abstract.dialogue import is_ignored
 from machines.verification.abstract.domain import Fields, PeerRef
-from machines.verification.abstract.outlines import LayerOutline
+from machines.verification.abstract.outlines import LayerOutline, StateOutline
 from machines.verification.abstract.state import (
     DROPPED,
     DROPPED_TOLD,
@@ -29,7 +29,10 @@ from machines.wire.composite_framing import opens_with_pattern
 
 
 class RoleDomain(StateTransitions):
-    """A `machines.semantics.domain.Domain` over unknown values; what is told becomes an `Observation`."""
+    """A `machines.semantics.domain.Domain` over unknown values, with `queries` and `transitions`.
+
+    What is told becomes an `Observation` where it may be a fault of the protocol.
+    """
 
     # -- events and messages -------------------------------------------------------------------------------------------
 
@@ -201,9 +204,10 @@ class RoleDomain(StateTransitions):
         self._drop(seat, "door")
         return False
 
-    def sit(self, call: AbstractCall, seat: int) -> None:
-        """A peer takes the next seat."""
-        at = self._seats_at(call)
+    def sit(self, call: AbstractCall, node: StateOutline, seat: int) -> None:
+        """A peer takes the next seat of a sign-up."""
+        assert node.accept is not None, "only an accept has seats"
+        at = call.table.index[node.accept.name]
         call.env[at] = (*call.env[at], PeerRef(seat))
 
     def unseat(self, call: AbstractCall, seat: int) -> None:

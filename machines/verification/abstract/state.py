@@ -74,7 +74,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AbstractTimer:
-    """A clock that may ring: ``at`` is its call, counted as `Walk.calls` does. ``meant``: no fault if it does."""
+    """A clock that may ring: ``at`` is its call, as `StateQueries.calls` counts. ``meant``: no fault if it does."""
 
     at: int
     kind: str  # late, window, linger, after0, always:every1, …

@@ -1,6 +1,6 @@
 """What a branch does, and what follows from it until every call rests again: states entered, calls, loops, sign-ups.
 
-The engine's rules (`machines.engine.interpreter`, `loops`, `doors`) over abstract values.
+What `machines.semantics` leaves to a domain, over unknown values; `machines.engine.interpreter` has it over values.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class StateTransitions(StepRunner):
             self.hear_seated(call)
 
     def _look_round(self, *, at_once: bool = False) -> None:
-        """Raise Round if the step has come back to where it was: then it would go on so without end."""
+        """Raise SilentCycle if the step has come back to where it was: then it would go on so without end."""
         self.silent += 1
         if self.silent > SILENT_MAX:
             raise SilentCycle
@@ -181,7 +181,7 @@ class StateTransitions(StepRunner):
         what = kind(state)
         if call.parked is not None:
             accept = state.accept
-            if not (what == "pass" and state.each is None) and (accept is None or accept.name != call.parked_for):
+            if what != "pass" and (accept is None or accept.name != call.parked_for):
                 parked, call.parked = call.parked, None
                 self._close_pending(parked)
         calls.enter(self, call)

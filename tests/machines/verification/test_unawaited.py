@@ -59,3 +59,36 @@ def test_a_warning_that_all_expect_is_right() -> None:
 
     assert verdict.state == PROVED
     assert not [note for note in verdict.notes if "never takes this branch of invalid" in note]
+
+
+WOKEN = """
+protocol: woken
+wire: {framing: json}
+connects: {player: server}
+messages:
+  player: {JOIN: [join], GO: [go]}
+  server: {DONE: [done]}
+roles:
+  server:
+    main:
+      door: {accept: enter(peer), as: players, seats: 1, within: never, then: last}
+      last:
+        await: players[0]
+        within: 1 min
+        receive: {GO: {drop: peer, then: stay}}
+        invalid: {return: null}
+        timeout: {return: null}
+        when: {"gone(players[0])": {return: null}}
+    enter(peer):
+      named: {await: peer, within: 1 min, receive: {JOIN: {return: {}}}}
+  player:
+    main:
+      joining: {send: [JOIN, GO], then: waiting}
+      waiting: {within: never, receive: {DONE: {return: null}}, closed: {return: null}}
+"""
+
+
+def test_who_is_dropped_wakes_a_condition_before_the_loss_is_told() -> None:
+    verdict = verdict_of(WOKEN, (1,))
+
+    assert not [finding for finding in verdict.findings if "closed" in finding.text]
