@@ -92,10 +92,9 @@ class Dialogue(Departures):
                 if self._known(seat, name) is not UNSET:
                     self._know(seat, name, UNSET)
 
-    def _tell_mistaken(self, call: AbstractCall, layer: LayerOutline, seat: int, name: str) -> None:
+    def _tell_mistaken(self, call: AbstractCall, layer: LayerOutline, seat: int, name: str, here: str) -> None:
         """Note that the answer to one question is taken for that to another, if no condition tells them apart."""
         machine, questions = call.table.machine, self.outline.questions
-        here = f"{call.table.name}.{call.state}"
         if not is_told_apart(layer.answers.receive[name], name, questions.answered[name], machine, self.outline.spec):
             text = f"{name} is taken for the answer to a question that its sender had not read, in {here}"
             self.hits.append(Observation("stale", text, name, here, seat))

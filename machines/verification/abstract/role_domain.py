@@ -66,11 +66,11 @@ class RoleDomain(StateTransitions):
     def take(self, call: AbstractCall, layer: LayerOutline, seat: int, reading: Reading) -> bool:
         """Take the first branch of a message that may be taken; return False if none may."""
         name, token = reading
+        here = f"{call.table.name}.{call.state}"
         self.event = self.event or f"reads {token[0]}"
         if self.alike.is_renamed(token[0], name):
             token = (name, token[1])
         elif name != token[0]:
-            here = f"{call.table.name}.{call.state}"
             text = f"{token[0]} is taken for {name} in {here}"
             self.hits.append(Observation("misread", text, token[0], here, seat, name))
             token = (name, ())
@@ -79,7 +79,7 @@ class RoleDomain(StateTransitions):
         before = len(self.taken)
         taken = self._fire(call, layer, name, seat, token=token)
         if taken and mistaken and not is_ignored(self.taken[before]):
-            self._tell_mistaken(call, layer, seat, name)
+            self._tell_mistaken(call, layer, seat, name, here)
         return taken
 
     def refused(self, call: AbstractCall, layer: LayerOutline, seat: int, reading: Reading) -> str:

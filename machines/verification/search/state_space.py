@@ -250,24 +250,28 @@ class StateSpace:
             if queue is not None and queue.tokens:
                 moves = self.reads(at, local, seat, queue.first)
                 own = self.unasked(at, local)[1]
-                if moves and not (len(own) > 1 and self._may_say_ever_more(queues, at, queue, own)):
+                if moves and not (
+                    len(own) > 1
+                    and self._may_say_ever_more(
+                        queues, at, queue, [move for move in own if move.next and move.next.local == local]
+                    )
+                ):
                     self.used.add(AT_ONCE)
                     if not self.is_asked_more and any(map(self._is_silent, moves)):
                         own = tuple([move for move in own if move.given != ("die",)])
                     return [*moves, *own]
         return None
 
-    def _may_say_ever_more(
-        self, queues: tuple[Queue, ...], at: int, unread: Channel, own: tuple[Transition, ...]
-    ) -> bool:
+    def _may_say_ever_more(self, queues: tuple[Queue, ...], at: int, unread: Channel, again: list[Transition]) -> bool:
         """Whether an actor that goes first may go on without end: more waits for a peer of it than may.
 
-        Or more waits for itself, and it speaks without having read that: its peer may answer at once.
+        Or more waits for itself, and by one of ``again``, which leave it as it was, it speaks without having read
+        that: its peer may answer at once.
         """
         waiting = [queues[outgoing] for outgoing, _ in self.cast.actors[at].queues]
         if any(queue is not None and queue.messages > self.queue for queue in waiting):
             return True
-        speaks = (work for move in own for work in move.works if work[0] == _PUT and type(work[2]) is tuple)
+        speaks = (work for move in again for work in move.works if work[0] == _PUT and type(work[2]) is tuple)
         return unread.messages > self.queue and next(speaks, None) is not None
 
     def _is_silent(self, read: Transition) -> bool:
