@@ -68,6 +68,15 @@ class Budget:
             self._tell_next = passed + TELL_EVERY
             self.tell(f"{passed:.0f} s so far: {self.at()}")
 
+    def lasts(self) -> bool:
+        """Look at once whether something is left of it."""
+        try:
+            if self.clock is not None:
+                self._look(self.clock() - self._began)
+        except BudgetSpent:
+            return False
+        return True
+
     @property
     def is_spent(self) -> bool:
         """Whether nothing is left of it."""

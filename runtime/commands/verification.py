@@ -118,16 +118,17 @@ def explored(spec: Spec, rules: list[str], bounds: Bounds, name: str = "") -> Ve
     except ContractError as error:
         raise CommandError(str(error)) from None
     queue, deepest = bounds.queues
+    budget = bounds.new_budget(name or spec.protocol)
     with seldom_collected():
         found = exploring.verify(
             spec, contracts, clients=range(1, bounds.clients + 1), queue=queue, deepest=deepest, most=bounds.limit,
-            budget=bounds.new_budget(name or spec.protocol),
+            budget=budget,
         )  # fmt: skip
     if not found.findings:
         return found
     from machines.verification.counterexamples.replay import confirmed
 
-    return confirmed(found, with_anything(spec), modules, decider(spec))
+    return confirmed(found, with_anything(spec), modules, decider(spec), budget=budget)
 
 
 def shown_runs(spec: Spec, rules: list[str], problems: list[Problem], bounds: Bounds) -> Witnesses:

@@ -22,10 +22,12 @@ from machines.engine.compiler import Program
 from machines.engine.session import Session
 from machines.expressions.unparse import show, walk
 from machines.model import Spec
+from machines.verification.budget import Budget
 from machines.verification.counterexamples.shrinking import needed
 from machines.verification.verdict import Finding, RecordedSession, TraceStep, Verdict
 
 ATTEMPTS_MAX = 20
+NOT_REPLAYED = "the budget was spent before each finding was replayed by sessions"
 SAMPLES_MAX = 40
 _NAMES = ("ann", "bob", "cyd", "dan")  # of the clients, by their numbers, where they are to differ
 TICKS_MAX = 8  # clocks of a session that may ring before the one that the trace has
@@ -93,19 +95,25 @@ def confirmed(
     rules: Mapping[str, ModuleType],
     decide: Decide,
     specs: Mapping[str, Spec] | None = None,
+    budget: Budget | None = None,
 ) -> Verdict:
-    """Return a verdict with each finding that has a trace marked: whether a replay did as it says."""
+    """Return a verdict with each finding that has a trace marked: whether a replay did as it says.
+
+    A finding for whose replay nothing is left of the ``budget`` stays as it is, and the verdict says so.
+    """
+    left = budget or Budget()
     of = {role: (specs or {}).get(role, spec) for role in spec.roles}
     programs = {role: Program(version, role, rules) for role, version in of.items()}
     found = []
     for finding in verdict.findings:
         ways = (finding, *(replace(finding, trace=trace) for trace in finding.others)) if finding.trace else ()
-        real = next((way for way in ways if replayed(way, spec, programs, decide)), None)
-        if real is not None:
+        real = next((way for way in ways if left.lasts() and replayed(way, spec, programs, decide, left)), None)
+        if real is not None and left.lasts():
             real = _shrunk(real, spec, programs, decide)
             real = replace(real, sessions=_recorded(real, spec, programs, decide))
         found.append(replace(real or finding, confirmed=real is not None) if ways else finding)
-    return replace(verdict, findings=tuple(found))
+    beyond = (*verdict.beyond, NOT_REPLAYED) if left.is_spent else verdict.beyond
+    return replace(verdict, findings=tuple(found), beyond=beyond)
 
 
 def _shrunk(finding: Finding, spec: Spec, programs: Mapping[str, Program], decide: Decide) -> Finding:
@@ -118,9 +126,12 @@ def _shrunk(finding: Finding, spec: Spec, programs: Mapping[str, Program], decid
     return finding
 
 
-def replayed(finding: Finding, spec: Spec, programs: Mapping[str, Program], decide: Decide) -> bool:
+def replayed(
+    finding: Finding, spec: Spec, programs: Mapping[str, Program], decide: Decide, budget: Budget | None = None
+) -> bool:
     """Whether the sessions do, step by step, what the trace of a finding says, in one of `ATTEMPTS_MAX` attempts."""
-    return last_read(finding, spec, programs, decide) is not None
+    done = _replay(finding, spec, programs, decide, ATTEMPTS_MAX, exact=False, budget=budget)
+    return done is not None
 
 
 def _recorded(
@@ -155,10 +166,19 @@ def last_read(
 
 
 def _replay(
-    finding: Finding, spec: Spec, programs: Mapping[str, Program], decide: Decide, attempts: int, *, exact: bool
+    finding: Finding,
+    spec: Spec,
+    programs: Mapping[str, Program],
+    decide: Decide,
+    attempts: int,
+    *,
+    exact: bool,
+    budget: Budget | None = None,
 ) -> _Replay | None:
-    """Return the first attempt in which the sessions did what the trace says, None if they never did."""
+    """Return the first attempt in which the sessions did what the trace says, None if they never did in time."""
     for attempt in range(attempts):
+        if budget is not None and not budget.lasts():
+            return None
         replay = _Replay(spec, programs, decide, attempt, finding, exact=exact)
         try:
             replay.run()

@@ -9,6 +9,7 @@ import pytest
 
 from machines.loader import load_text
 from machines.verification.budget import MIB, TELL_AFTER, TELL_EVERY, Budget, BudgetSpent
+from machines.verification.counterexamples.replay import NOT_REPLAYED, confirmed
 from machines.verification.verdict import PROVED, REFUTED, UNDETERMINED
 from machines.verification.verify import verify
 from tests.machines.verification.bench import SPECS, verdict_of
@@ -119,3 +120,16 @@ def test_a_spec_without_many_waiting_messages_is_proved_as_before(name: str) -> 
     text = (SPECS / f"{name}.yaml").read_text()
 
     assert verify(load_text(text), deepest=8).states == verdict_of(text, (1, 2, 3)).states
+
+
+def test_a_finding_for_which_no_time_is_left_is_not_replayed_and_the_verdict_says_so() -> None:
+    text = notes(6).replace("listening: {receive: {NOTE: listening, LAST", "listening: {receive: {LAST")
+    spec = load_text(text.replace("NOTE: reading", "NOTE: reading, LAST: {return: null}"))
+    verdict = verify(spec, clients=(1,), deepest=8)
+    assert verdict.findings
+    ticks = count(0.0, 100.0)
+
+    told = confirmed(verdict, spec, {}, lambda *_: None, budget=Budget(seconds=10.0, clock=lambda: next(ticks)))
+
+    assert not any(finding.confirmed for finding in told.findings)
+    assert told.beyond[-1] == NOT_REPLAYED
