@@ -51,11 +51,17 @@ class OpenSpec:
         return tuple(map(self._placed, occurrences(self.tree))) if self.tree is not None else ()
 
     def _placed(self, name: Occurrence) -> Occurrence:
-        """Behind what is escaped in YAML's double quotes a name stands further right than its text says."""
-        line, column = self.lines[name.place.line - 1], name.place.column - 1
-        if line.startswith(name.name, column) or "\\" not in line[:column]:
+        """Where a name stands in the text: further right behind what is escaped, and below where a text is folded."""
+        line, column = name.place.line, name.place.column - 1
+        while column >= len(written := self.lines[line - 1].rstrip()) and line < len(self.lines):
+            column -= len(written) + 1  # YAML reads a line's end, and the blanks around it, as one blank
+            line += 1
+            column += len(self.lines[line - 1]) - len(self.lines[line - 1].lstrip())
+        name = replace(name, place=replace(name.place, line=line, column=column + 1))
+        written = self.lines[line - 1]
+        if written.startswith(name.name, column) or "\\" not in written[:column]:
             return name
-        further = re.search(rf"(?<!\w){re.escape(name.name)}(?!\w)", line[column:])
+        further = re.search(rf"(?<!\w){re.escape(name.name)}(?!\w)", written[column:])
         return name if further is None else replace(name, place=name.place.right(further.start()))
 
     @cached_property
