@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
 
 import pytest
 
@@ -49,12 +48,12 @@ def test_only_what_runs_side_by_side_cannot_be_asked_about() -> None:
     assert roles - set(judged_roles()) == {("trains", "server"), ("trains-official", "server")}
 
 
-MARKS: dict[tuple[str, str], Any] = {("sticks", "player"): (), ("tsuro", "server"): pytest.mark.whole}
+IN_A_MOMENT = ("sticks", "player")  # the others take a minute each
 
 
 @pytest.mark.parametrize(
     ("name", "role"),
-    [pytest.param(*one, marks=MARKS.get(one, pytest.mark.release)) for one in judged_roles()],
+    [pytest.param(*one, marks=() if one == IN_A_MOMENT else pytest.mark.release) for one in judged_roles()],
 )
 def test_our_own_programs_are_not_accused_and_there_is_an_end(
     name: str, role: str, capsys: pytest.CaptureFixture[str]

@@ -47,7 +47,7 @@ PLANTED: dict[str, tuple[str, str]] = {
     "no-buffer": ("wire/cut|sends-only|hears-", ""),
 }
 CASES = ("of1,seat0,seed7", "of1,seat0,seed8", "of1,seat0,seed7,bytes")
-SOME = ("mail-mute", "ehlo-one-more")
+SOME = ("knows-no-data", "ehlo-one-more")
 
 
 def test_there_are_thirty_of_them() -> None:
