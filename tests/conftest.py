@@ -24,6 +24,8 @@ SHARE: Final = 0.05
 """How much of what the covering part leaves out is drawn."""
 SHARING: Final = ("tests/machines/verification/", "tests/diagrams/")
 """Folders whose files share what is made once: verdicts, pictures."""
+ALONE: Final = ("tests/runtime/conforming/", "tests/runtime/tournament/test_events", "tests/runtime/test_ways_to_lose")
+"""Files whose tests share nothing, and wait for programs: each may run on any worker, so that none has them all."""
 
 # How long an example took says how busy the machine is: tests of time measure themselves.
 settings.register_profile("accord", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -75,6 +77,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         # The tests of a file share what it has made once; a matrix is spread over the workers.
         if not any(item.iter_markers("xdist_group")) and not any(item.iter_markers("matrix")):
             file = item.nodeid.partition("::")[0]
+            if file.startswith(ALONE):
+                continue
             group = next((folder for folder in SHARING if file.startswith(folder)), file)
             item.add_marker(pytest.mark.xdist_group(group))
 
