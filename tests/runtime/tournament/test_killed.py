@@ -26,7 +26,7 @@ from runtime.tournament.store import Store, url_of
 from tests.runtime.tournament.test_events import played, winners
 
 TRANSACTIONS = 11  # of the event below: begin, stop, three rounds planned, three matches started and played
-KILLS = int(os.environ.get("ACCORD_KILLS", "8"))  # at any moment, with --release; 100 take 47 minutes on two busy cores
+KILLS = int(os.environ.get("ACCORD_KILLS", "8"))  # with --release, in each database; 100 take 2 minutes
 _RELEASE = pytest.mark.release
 BOTH = ["sqlite", pytest.param("postgresql", marks=pytest.mark.whole)]
 KILLS_OF_AN_EVENT = 4  # whereupon it is let come to its end
