@@ -327,8 +327,8 @@ def test_a_loop_is_entered_at_its_header_and_holds_what_leads_back_to_it() -> No
 def test_a_thousand_states_are_told_within_a_second() -> None:
     states = "\n".join(f"      s{n}: {{send: x, receive: {{a: s{n + 1}, b: s{max(n - 7, 0)}}}}}" for n in range(1000))
     drawing = f"{states}\n      s1000: {{return: null}}\n"
-    began = time.process_time()
+    began = time.thread_time()
 
     scenario_dot(small(drawing), {})
 
-    assert time.process_time() - began < 8, "loading included"
+    assert time.thread_time() - began < 8, "loading included"

@@ -77,10 +77,10 @@ def test_blank_lines_are_skipped_in_one_step(blank: bytes) -> None:
     server = Run(DOOR)
     guest = server.join()
 
-    began = time.process_time()
+    began = time.thread_time()
     for _ in range(20):
         server.write(guest, blank * 65_536)
-    spent = time.process_time() - began
+    spent = time.thread_time() - began
 
     assert spent < 2.0
     server.say(guest, ["hello", {"name": "ann"}])

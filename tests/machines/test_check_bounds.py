@@ -96,9 +96,9 @@ FOLLOWED: dict[str, Callable[[], Iterable[str]]] = {
 def test_values_of_peers_are_followed_in_bounded_time(name: str) -> None:
     text = peers_values(FOLLOWED[name]())
 
-    began = time.process_time()
+    began = time.thread_time()
     problems = told(text)
-    spent = time.process_time() - began
+    spent = time.thread_time() - began
 
     assert spent < SECONDS  # without bounds 40 s, for ever, and 11 s
     assert not [problem for problem in problems if problem.code in ("A342", "A343")], "what is not known is not told"
@@ -117,9 +117,9 @@ def test_a_crafted_spec_is_checked_soon_and_told_of_briefly(make: Callable[[], s
     text = make()
     assert len(text) <= 1 << 20
 
-    began = time.process_time()
+    began = time.thread_time()
     problems = told(text)
-    spent = time.process_time() - began
+    spent = time.thread_time() - began
 
     assert spent < SECONDS
     assert code in {problem.code for problem in problems}

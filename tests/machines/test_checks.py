@@ -174,9 +174,9 @@ def test_calls_that_branch_and_meet_again_take_no_longer() -> None:
         ("          OVER: {return: null}\n", f"          OVER: {{return: null}}\n{calls}{wait}"),
     )
 
-    started = time.process_time()
+    started = time.thread_time()
     assert found(text) == []
-    assert time.process_time() - started < 5  # 2 to the 40th ways through would take for ever
+    assert time.thread_time() - started < 5  # 2 to the 40th ways through would take for ever
 
 
 @pytest.mark.xdist_group("time")
@@ -187,9 +187,9 @@ def test_a_shipped_spec_is_checked_at_once(path: Path) -> None:
 
     times = []
     for _ in range(5):
-        started = time.process_time()
+        started = time.thread_time()
         check(spec)
-        times.append(time.process_time() - started)
+        times.append(time.thread_time() - started)
 
     # Words of texts in capitals or not are compared letter by letter, each in two cases.
     assert min(times) < (1 if spec.frames else 0.05)

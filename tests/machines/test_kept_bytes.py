@@ -170,13 +170,13 @@ def test_whoever_has_a_message_refused_for_it_still_has_the_names_as_they_were()
 def test_what_the_measure_costs_is_bounded_however_many_little_values_are_kept() -> None:
     run = served(most=1 << 24)
     fill(run, [0] * 100_000)
-    began = time.process_time()
+    began = time.thread_time()
     sent = 0
     for number in range(2000):
         sent += put(run, 0, f"key{number}", "x" * (2 * SMALL_BYTES))
 
     assert not sent
-    assert time.process_time() - began < 4.0, "2 ms a message: each does not walk through half a million values"
+    assert time.thread_time() - began < 4.0, "2 ms a message: each does not walk through half a million values"
 
 
 def test_what_stands_in_several_places_counts_once_and_every_kind_of_value_counts() -> None:

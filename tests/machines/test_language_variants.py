@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from time import process_time
+from time import thread_time
 from typing import Any
 
 import pytest
@@ -281,11 +281,11 @@ def test_a_large_variant_of_a_large_spec_is_laid_within_seconds(tmp_path: Path) 
     (tmp_path / "variant.yaml").write_text(
         f"protocol: v\nextends: many\nremove: [{removed}]\nroles:\n  server:\n    main:\n{befores}"
     )
-    began = process_time()
+    began = thread_time()
     node = resolved(str(tmp_path / "variant.yaml"))
 
     assert "s39" in written(node)
-    assert process_time() - began < 10
+    assert thread_time() - began < 10
 
 
 def test_a_problem_of_a_part_is_told_in_the_part(tmp_path: Path) -> None:

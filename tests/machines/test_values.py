@@ -141,13 +141,13 @@ def test_depth_is_counted_from_the_outside_also_through_what_was_seen_before() -
 @pytest.mark.xdist_group("time")
 @pytest.mark.parametrize("kind", [tuple, list])
 def test_a_list_of_twice_the_same_list_is_small_however_often(kind: type) -> None:
-    started = time.process_time()
+    started = time.thread_time()
     left, right = freeze(doubled(60, kind)), freeze(doubled(60, kind))
 
     assert typed_equal(left, right)
     assert not typed_equal((left, 1), (right, True))
     assert plain(doubled(60))
-    assert time.process_time() - started < 2
+    assert time.thread_time() - started < 10, "2 to the 60th would take for ever"
 
 
 @given(st.integers(PLAIN_MAX, 3 * PLAIN_MAX))

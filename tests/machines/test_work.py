@@ -152,7 +152,7 @@ def test_a_value_is_shown_in_bounded_time_however_often_it_holds_the_same() -> N
     for _ in range(8):
         value = (value,) * 60
 
-    before = time.process_time()
+    before = time.thread_time()
 
     assert len(shown(value)) <= 60
-    assert time.process_time() - before < 1
+    assert time.thread_time() - before < 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from time import process_time
+from time import thread_time
 
 import pytest
 
@@ -56,9 +56,9 @@ roles:
 @pytest.mark.xdist_group("time")
 def test_two_roles_of_two_thousand_states_take_about_a_second() -> None:
     spec = long_dialogue(STATES)
-    began = process_time()
+    began = thread_time()
     verdict = verdict_of(spec, (1,))
-    seconds = process_time() - began
+    seconds = thread_time() - began
 
     assert verdict.state == PROVED, verdict.summary()
     assert verdict.states[0] > STATES

@@ -123,24 +123,24 @@ def test_an_event_of_ten_thousand_matches_goes_on_within_two_seconds_of_processo
         rows = [_place(m.number, seat, one) for m in done for seat, one in enumerate(places(m, random))]
         connection.execute(_NEW_PLACE, rows)
 
-    began = time.process_time()
+    began = time.thread_time()
     now = progress_of(large, store)
     assert now.next_round() is None
     assert [match.number for match in now.unsettled()] == [*range(9991, 10012)]
-    assert time.process_time() - began < 2
-    began = time.process_time()
+    assert time.thread_time() - began < 2
+    began = time.thread_time()
     for match in list(now.unsettled()):
         store.start(match.number, 1, "run")
         store.played(match.number, 1, "run", 0.1, None, places(match, random))
-    assert (time.process_time() - began) / 42 < 0.005
+    assert (time.thread_time() - began) / 42 < 0.005
     store.close()
 
 
 def test_the_table_of_three_hundred_players_takes_less_than_a_second_of_processor_time() -> None:
     progress = played(EventProgress(event("{swiss: 9}", 300)), Random(4), {}, 0.0)
 
-    began = time.process_time()
+    began = time.thread_time()
     rows = progress.standings()
 
-    assert time.process_time() - began < 1
+    assert time.thread_time() - began < 1
     assert sum(row.points for row in rows) == len(progress.matches) == 1350
