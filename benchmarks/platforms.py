@@ -106,7 +106,7 @@ def served(
     playing = [Program(command, env) for command in players(port)]
     others = sum(player.end() for player in playing)
     seconds = time.perf_counter() - began
-    own = serving.end(by=signal.SIGINT)
+    own = serving.end(by=signal.SIGTERM)  # SIGINT may be ignored where this runs in the background
     return Batch(seconds, own, own + others)
 
 
