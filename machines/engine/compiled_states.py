@@ -114,8 +114,8 @@ class HandlerScope:
 class CompiledState:
     """One compiled state."""
 
-    __slots__ = ("accept", "asked", "awaits", "bind", "binds", "binds_then", "each", "entry", "kind", "layer",
-                 "moments", "name", "place", "plain", "run", "seconds", "state", "then", "timed", "timeless",
+    __slots__ = ("accept", "asked", "awaits", "bind", "binds", "binds_then", "each", "entry", "in_turn", "kind",
+                 "layer", "moments", "name", "place", "plain", "run", "seconds", "state", "then", "timed", "timeless",
                  "whens", "within")  # fmt: skip
 
     def __init__(self, name: str, kind: Kind, layer: HandlerScope, place: str) -> None:
@@ -129,6 +129,7 @@ class CompiledState:
         self.binds_then = True  # whether what follows it may
         self.awaits: Value | None = None
         self.plain = False  # it only awaits a peer, within a limit that is known beforehand, as most that wait do
+        self.in_turn = False  # it calls a machine for each of its items in turn, as most loops do
         self.seconds: float | None = None  # the limit, if it is known beforehand, as nearly always
         self.within: Value | None = None  # what gives it otherwise
         self.moments: tuple[tuple[str, bool, Value], ...] = ()  # (event, repeats, how long)

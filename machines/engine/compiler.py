@@ -373,6 +373,7 @@ class _Builder:
                 compile_guard(each.until, scope) if each.until is not None else None,
                 scope.value(each.parallel) if each.parallel is not None else None,
             )
+            node.in_turn = not self.program.stock and state.run is not None and each.parallel is None
         if state.accept is not None:
             accept = state.accept
             node.accept = CompiledAccept(

@@ -26,7 +26,6 @@ from machines.engine.call_stack import (
     TOO_SILENT,
     CallFrame,
     FailedError,
-    Loop,
     ParallelLoop,
     PeerState,
     SuspendedAdmission,
@@ -36,7 +35,6 @@ from machines.engine.call_stack import (
 from machines.engine.compiled_states import (
     ACCEPT,
     AGAIN,
-    CALL,
     CHOICE,
     ENTER,
     FINAL,
@@ -459,7 +457,7 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
                 if self.unheard:
                     self.hear_more()
                 return
-            if node.each is not None and kind == CALL and not self.program.stock:
+            if node.in_turn:
                 iteration.call_first(self, frame, node)
             else:
                 calls.enter(self, frame)
@@ -571,7 +569,7 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
             spawning.finish(self, frame)
             return
         parent = frame.parent
-        if parent is not None and type(parent.loop) is Loop and not self.program.stock:
-            iteration.call_again(self, parent, frame, parent.loop)
+        if parent is not None and parent.node.in_turn:
+            iteration.call_again(self, parent, frame)
         else:
             calls.returned(self, frame)

@@ -75,16 +75,17 @@ def advance(tree: Interpreter, frame: CallFrame) -> bool:
 
 def call_first(tree: Interpreter, frame: CallFrame, node: CompiledState) -> None:
     """Begin a loop, and call for its first item."""
-    if begin(tree, frame, node):
-        assert frame.loop is not None, "it has begun"
-        _call_next(tree, frame, node, frame.loop)
+    begin(tree, frame, node)
+    assert frame.loop is not None, "it has begun"
+    _call_next(tree, frame, node, frame.loop)
 
 
-def call_again(tree: Interpreter, frame: CallFrame, child: CallFrame, loop: Loop) -> None:
+def call_again(tree: Interpreter, frame: CallFrame, child: CallFrame) -> None:
     """Bind what was returned to a loop, and call for its next item."""
-    node, slots = frame.node, frame.slots
+    node, slots, loop = frame.node, frame.slots, frame.loop
     each = node.each
     assert each is not None, "only a loop has items"
+    assert loop is not None, "the loop goes on"
     saved = slots
     mark = len(tree.effects)
     if tree.undoable:
