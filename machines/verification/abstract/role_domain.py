@@ -108,7 +108,10 @@ class RoleDomain(StateTransitions):
     # -- inboxes and seats ---------------------------------------------------------------------------------------------
 
     def pop(self, seat: int) -> str:
-        """What is looked at of a peer is dealt with: a fault of it that waited, else what it has sent."""
+        """What is looked at of a peer is dealt with: a fault of it that waited, else what it has sent, or its loss.
+
+        The reason is that of a loss for a message, too: nobody asks for it there.
+        """
         status = self.seats[seat]
         if is_marked(status):
             self.seats[seat] = OPEN
