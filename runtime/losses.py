@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
@@ -19,13 +20,15 @@ EVIDENCE_SHOWN: Final = 160  # bytes of what came that a line shows, unless told
 class Loss:
     """A violation of a player called ``name``, decided in the session of the role ``by``.
 
-    ``said`` has the last lines that its program wrote to standard error.
+    ``said`` has the last lines that its program wrote to standard error; ``moment`` is the host's time, by
+    `time.monotonic`, at which it was decided.
     """
 
     name: str
     by: str
     violation: Violation
     said: tuple[str, ...] = ()
+    moment: float = field(default_factory=time.monotonic, compare=False)
 
     @property
     def own(self) -> bool:

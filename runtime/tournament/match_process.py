@@ -39,6 +39,7 @@ from runtime.sessions.session_journal import JournalWriter
 from runtime.sessions.topology import connections
 from runtime.stopping import force_end
 from runtime.tournament.event import REMOTE
+from runtime.tournament.host_stalls import HostStalls
 from runtime.tournament.preparation import prepared, recipe
 from runtime.tournament.store import Placed
 
@@ -46,6 +47,7 @@ MARK: Final = "ACCORD_EVENT"  # the variable by which left-over programs of an e
 LOG_FILE: Final = "log.txt"
 JOURNAL_FILE: Final = "journal.jsonl"
 PLAYERS_FOLDER: Final = "players"  # in that of a match: a folder for each who sat at it
+STALL_SHARE: Final = 0.1  # of a limit: who misses it while the host stands still for longer is not to blame
 WORDS_LINES: Final = 5  # of a program's standard error, kept with its fault
 
 
@@ -169,10 +171,13 @@ def report_of(task: MatchTask) -> MatchReport:
         path.unlink(missing_ok=True)
         return open_journal(path, head)
 
-    result = anyio.run(game)
+    stalls = HostStalls()
+    with closing(stalls):
+        stalls.begin()
+        result = anyio.run(game)
     if result is None:
         return MatchReport(broken=f"it took longer than a match may: {task.seconds:g} s")
-    return judged(spec, task, result, absent)
+    return judged(spec, task, result, absent, stalls)
 
 
 def _head(task: MatchTask, spec: Spec) -> Head:
@@ -217,7 +222,9 @@ async def _cannot_start(spec: Spec, seats: Sequence[Participant]) -> Any:
             yield seat.name, f"cannot start: {error}"
 
 
-def judged(spec: Spec, task: MatchTask, result: GameResult, absent: Mapping[str, str]) -> MatchReport:
+def judged(
+    spec: Spec, task: MatchTask, result: GameResult, absent: Mapping[str, str], stalls: HostStalls
+) -> MatchReport:
     """Return the report on a game that came to an end, or to none."""
     ended = result.ended
     if ended is None or ended.failed is not None:
@@ -231,9 +238,23 @@ def judged(spec: Spec, task: MatchTask, result: GameResult, absent: Mapping[str,
         if not faulty:
             return MatchReport(broken=f"no match was played: {task.server} returned {plain(ended.value)!r}")
         seated = MatchOutcome((), tuple(faulty))
+    for seat in seated.faults:
+        if (why := _kept_by_the_host(losses[names[seat]], stalls)) is not None:
+            return MatchReport(broken=why)
     away = [seat for seat, name in enumerate(names) if name in absent]  # also if no question ever came to them
     seated = MatchOutcome(seated.ranking, tuple(dict.fromkeys((*seated.faults, *away))), seated.points)
     return MatchReport(tuple(_places(names, seated, losses)), plain(ended.value))
+
+
+def _kept_by_the_host(loss: Loss | str | None, stalls: HostStalls) -> str | None:
+    """Return why a player that was late could not help it: the host stood still; None if it could."""
+    if not isinstance(loss, Loss) or loss.violation.kind != "late" or loss.violation.limit is None:
+        return None
+    limit = loss.violation.limit
+    stood = stalls.between(loss.moment - loss.violation.seconds, loss.moment)
+    if stood <= STALL_SHARE * limit:
+        return None
+    return f"this host stood still for {stood:.2f} of the {limit:g} s that {loss.name} had"
 
 
 def _by_seat(outcome: MatchOutcome, spec: Spec, task: MatchTask) -> MatchOutcome:

@@ -65,12 +65,13 @@ def in_an_event(spec: Spec, setup: MatchSetup, seats: list[Participant], result:
     """Return what an event makes of a game, as data; None where events cannot be held."""
     if find_spec("sqlalchemy") is None:
         return None
+    from runtime.tournament.host_stalls import HostStalls
     from runtime.tournament.match_process import MatchTask, judged
 
     how: dict[str, Any] = {"settings": {}, "rules": (), "seconds": 1.0, "programs": ProgramLimits(), "folder_bytes": 1}
     how |= {"server": setup.server, "client": setup.client, "folder": folder, "accord": "", "mark": ""}
     task = MatchTask(spec.protocol, "", seats=tuple(seats), seed=1, **how)
-    return judged(spec, task, result, {})
+    return judged(spec, task, result, {}, HostStalls())
 
 
 @pytest.mark.parametrize(("game", "name"), by_default([(game, name) for game in GAMES for name in WAYS], USUAL))
