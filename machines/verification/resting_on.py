@@ -11,7 +11,6 @@ from machines.messages.automata import Work
 from machines.messages.bodies import MessageCodec, compile_message
 from machines.messages.overlap import narrower, overlap
 from machines.model import Role, Secure, Setting, Spec, Step
-from machines.verification.abstract.limits import COUNTED_MAX, uncounted
 from machines.verification.search.system import OTHERS, clients_of
 
 EXCEPTIONS_TOLD: Final = 4
@@ -53,10 +52,8 @@ def rests_on(spec: Spec, clients: Sequence[int], queue: int, any_number: str = "
         for machine in role.machines.values()
         for state in machine.states.values()
     ):
-        yield "machines side by side (parallel) are taken one after another"
-    if limited := sorted(set(uncounted(spec))):
-        which = f"limits that are rates, or above {COUNTED_MAX}"
-        yield f"{which}, are used up by nobody who keeps to its role: {', '.join(limited)}"
+        of_rules = ", and what rules give to one of them holds no peers of another" if spec.rules else ""
+        yield f"machines side by side (parallel) are taken one after another{of_rules}"
     yield "durations are not compared: any clock may ring before any other"
     if any(isinstance(step, Secure) for role in spec.roles.values() for step in _steps_of(role)):
         yield "what a peer says before it hears that it may be secure is read: in a run 'secure' throws it away"

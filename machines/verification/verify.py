@@ -9,9 +9,10 @@ from machines.analysis.traversal import all_branches, all_steps
 from machines.model import Branch, Choice, Machine, Return, Send, Spec
 from machines.problems import Place
 from machines.verification.abstract.growth import what_grows
+from machines.verification.abstract.limits import COUNTED_MAX, uncounted
 from machines.verification.abstract.process import Process
 from machines.verification.abstract.role_info import RoleOutline
-from machines.verification.beside import to_others
+from machines.verification.beside import beside
 from machines.verification.budget import Budget
 from machines.verification.contracts import Contract
 from machines.verification.error_states import ErrorDetector
@@ -89,6 +90,7 @@ class _Searches:
         self.found: dict[tuple[str, ...], Finding] = {}
         self.counts: dict[int, int] = {}
         self.beyond: dict[str, None] = dict.fromkeys((*unsupported_features(spec), *unexplored(spec)))
+        self.unsure: dict[str, None] = dict.fromkeys(unlike_runs(spec))
         self.assumed: dict[str, None] = {}
         self.promised: set[str] = set()
         self.unread: set[tuple[str, str]] = set()
@@ -110,10 +112,11 @@ class _Searches:
             more = [(one, 2) for one in self.numbers if one <= OTHERS and len(clients_of(self.looked_at)) > 1]
             for number, others in [*((one, 1) for one in self.numbers), *more]:
                 self._look_at(number, others)
-        if not self.beyond:
+        if not self.beyond and not self.unsure:
             self._look_at_ends()
         for text in self._unfilled() if not self.beyond and not self.found else ():
             self.beyond.setdefault(text)
+        self.beyond.update(self.unsure)
 
     # -- one search --------------------------------------------------------------------------------------------------
 
@@ -272,13 +275,21 @@ def _choices_of(machine: Machine) -> Iterator[tuple[str, str, Choice]]:
 def unsupported_features(spec: Spec) -> Iterator[str]:
     """Yield what of a spec the exploration does not know."""
     for role in spec.roles.values():
-        yield from dict.fromkeys(to_others(role))
         around = CallGraph(spec, role).live_somewhere
         for machine in role.machines.values():
             if (machine.live or around[machine.name]) and any(
                 state.each is not None and state.each.parallel is not None for state in machine.states.values()
             ):
                 yield f"{role.name}: what 'live' values do to machines side by side is not explored"
+
+
+def unlike_runs(spec: Spec) -> Iterator[str]:
+    """Yield what of a spec may come about in a run in ways that the exploration does not look at."""
+    for role in spec.roles.values():
+        yield from beside(spec, role)
+    if limited := sorted(set(uncounted(spec))):
+        many = f"whether a limit that is a rate, or above {COUNTED_MAX}, is used up"
+        yield f"{many} by who sends of itself is not counted: {', '.join(limited)}"
 
 
 def _place_of_send(spec: Spec, role: str, message: str) -> Place:

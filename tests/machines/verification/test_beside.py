@@ -1,4 +1,4 @@
-"""Machines side by side that send to or drop peers of others are not said to be explored."""
+"""Machines side by side that have to do with one another are not said to be explored."""
 
 from __future__ import annotations
 
@@ -59,6 +59,50 @@ def test_who_speaks_to_peers_of_others_is_not(right: str, wrong: str, told: str)
 
     assert verdict.state == UNDETERMINED
     assert told in verdict.beyond
+
+
+ALWAYS = "      always: {await: pupils, receive: {SHOUT: {send: {%s: NOISE}, then: %s}}, fault: {return: null}}\n"
+
+
+@pytest.mark.parametrize(
+    ("to", "then", "told"),
+    [
+        ("pupils", "stay", ["SHOUT", "invalid"]),
+        ("peer", "over", ["SHOUT", "invalid"]),
+        ("peer", "stay", ["invalid"]),
+    ],
+)
+def test_what_one_says_is_told_others_by_who_stands_behind_them_all(to: str, then: str, told: list[str]) -> None:
+    text = (
+        EXAM.replace(
+            "then: asking}\n",
+            "then: taught}\n      taught: {run: lesson(pupils), return: null}\n    lesson(pupils):\n"
+            + ALWAYS % (to, then),
+        )
+        .replace("ANSWER: answer}", "ANSWER: answer, SHOUT: shout}")
+        .replace("CALM: calm", "CALM: calm, NOISE: noise")
+    )
+    said = verdict_of(text, (1, 2)).beyond
+
+    heard = [line.split("know of ")[1].split(" in line")[0] for line in said if "the always of lesson" in line]
+    assert heard == told
+
+
+def test_who_all_of_them_speak_to_tells_one_of_the_other() -> None:
+    text = EXAM.replace("{pupil: school}", "{pupil: [school, hall]}")
+    hall = "  hall:\n    main: {door: {accept: enter(peer), as: all, within: 1 min, timeout: {return: null}}}\n"
+    hall += "    enter(peer): {named: {await: peer, within: 5 s, receive: {HERE: {return: {}}}}}\n"
+    text = text.replace("  pupil:\n", hall + "  pupil:\n").replace(
+        "begin: {send: HERE, ", "begin: {send: {school: HERE, hall: HERE}, "
+    )
+    text = text.replace("waiting: {receive", "waiting: {await: school, receive").replace(
+        "ASK: {send: ANSWER,", "ASK: {send: {school: ANSWER},"
+    )
+
+    verdict = verdict_of(text, (1, 2))
+
+    assert verdict.state == UNDETERMINED
+    assert verdict.beyond == ("school: who is spoken to side by side, pupil, speaks to hall as well",)
 
 
 @pytest.mark.parametrize("name", ["trains", "santorini-official", "santorini-rulecheck"])

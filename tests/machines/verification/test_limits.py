@@ -6,7 +6,7 @@ import pytest
 
 from machines.loader import load_text
 from machines.verification.counterexamples.replay import confirmed
-from machines.verification.verdict import PROVED, REFUTED
+from machines.verification.verdict import PROVED, REFUTED, UNDETERMINED
 from tests.machines.verification.bench import verdict_of
 
 KNOCKS = """
@@ -84,14 +84,6 @@ def test_a_player_that_is_free_to_say_less_has_itself_to_blame(answers: str, sta
     assert verdict_of(KNOCKS.replace(THIRD, ASKED.replace("ANSWERS", answers)), (1, 2)).state == state
 
 
-def test_what_is_not_counted_is_named() -> None:
-    rate = verdict_of(KNOCKS.replace("patience: 2", "patience: 2 per 1 s"), (1,))
-
-    assert rate.state == PROVED
-    assert any("KNOCK" in text and "rates" in text for text in rate.rests_on)
-    assert not any("rates" in text for text in verdict_of(KNOCKS, (1,)).rests_on)
-
-
 RINGS = """
 protocol: rings
 connects: {guest: porter}
@@ -130,3 +122,12 @@ def test_what_shares_a_limit_with_a_clock_is_counted_with_it() -> None:
     numbers = [sum(verdict_of(text, (1,), queue=3).states) for text in (RINGS, alone)]
 
     assert numbers[0] != numbers[1]
+
+
+@pytest.mark.parametrize("limit", ["13", "5 per 1 s"])
+def test_whether_a_limit_that_is_not_counted_is_used_up_is_not_known(limit: str) -> None:
+    verdict = verdict_of(KNOCKS.replace("patience: 2", f"patience: {limit}"), (1, 2))
+
+    assert verdict.state == UNDETERMINED
+    (text,) = verdict.beyond
+    assert "is not counted: KNOCK" in text
