@@ -61,7 +61,28 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Mend:
-    """What mends a fault: ``new`` belongs where ``old`` stands, if that is what stands there."""
+    """What mends a fault: ``new`` belongs where ``old`` stands, if that is what stands there.
+
+    ``shown`` says it in one line where the line in which it begins would not.
+    """
+
+    place: Place
+    old: str
+    new: str
+    shown: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What mends an order: of one mapping the key at ``late`` (or around it) belongs above the one at ``early``."""
+
+    early: Place
+    late: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """What mends a name with two meanings: ``old`` is ``new`` in the list made of another that begins at ``place``."""
 
     place: Place
     old: str
@@ -82,7 +103,7 @@ class Problem:
     hint: str = ""
     count: int = 1
     spot: Location | None = field(default=None, compare=False, repr=False)
-    mends: tuple[Mend, ...] = field(default=(), compare=False, repr=False)
+    mends: tuple[Mend | Move | Rename, ...] = field(default=(), compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.place}: {self.code} {self.text}" + (f" ({self.hint})" if self.hint else "")
@@ -115,7 +136,7 @@ class Problems:
         text: str,
         hint: str = "",
         spot: Location | None = None,
-        mends: tuple[Mend, ...] = (),
+        mends: tuple[Mend | Move | Rename, ...] = (),
     ) -> None:
         """Note one fault."""
         problem = Problem(place, code, text, hint, spot=spot, mends=mends)

@@ -30,6 +30,7 @@ from machines.model import (
     Machine,
     MapOf,
     Mapped,
+    Name,
     Named,
     ObjectType,
     Pattern,
@@ -44,7 +45,7 @@ from machines.model import (
     TypeDeclaration,
     Union,
 )
-from machines.problems import Place, Problems
+from machines.problems import Place, Problems, Rename
 
 PEER_FIELDS = frozenset({"number", "fields"})  # what a rule reads of any peer, see `machines.values.Peer`
 
@@ -184,7 +185,18 @@ def _check_items(flow: CallGraph, machine: Machine, seen: Mapping[str, str], pro
                 what = seen.get(item, f"a value of {machine.name} already")
             else:
                 continue
-            problems.add(made.place, "A318", f"'for' can not bind {item!r}: it is {what}", "choose another name")
+            new = next(name for name in ("one", f"one_{item}", "") if name not in seen and name not in frame)
+            mends = (Rename(made.place, item, new),) if new and not _has(made, new) else ()
+            text = f"'for' can not bind {item!r}: it is {what}"
+            problems.add(made.place, "A318", text, "choose another name", mends=mends)
+
+
+def _has(made: Comprehension, name: str) -> bool:
+    """Whether a list made of another, or one in it, has a value or an item of this name."""
+    return any(
+        (isinstance(part, Comprehension) and part.item == name) or (isinstance(part, Name) and part.name == name)
+        for part in walk(made)
+    )
 
 
 def _received(machine: Machine, spec: Spec) -> Iterator[tuple[str, Place]]:

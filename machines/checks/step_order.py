@@ -30,7 +30,7 @@ from machines.model import (
     State,
     Step,
 )
-from machines.problems import Place, Problems
+from machines.problems import Move, Place, Problems
 
 _WORDS = {Let: "let", Send: "send", Secure: "secure", Drop: "drop", Start: "start"}
 _IN_ORDER = "for the order written, do: [{{{}: …}}, {{{}: …}}]"
@@ -115,7 +115,7 @@ def _check_asked(word: str, reads: Iterable[Expression], let: Let, problems: Pro
         name, place = found
         text = f"{word!r} reads {name!r} before 'let' in line {let.place.line} binds it: {word!r} comes first"
         hint = f"write {word!r} before 'let'; for the new value, ask in the state that follows"
-        problems.add(place, "A317", text, hint)
+        problems.add(place, "A317", text, hint, mends=(Move(let.place, place),))
 
 
 def _check_told(word: str, reads: Iterable[Expression], let: Let, problems: Problems) -> None:
@@ -125,7 +125,7 @@ def _check_told(word: str, reads: Iterable[Expression], let: Let, problems: Prob
         name, place = found
         text = f"{word!r} reads the {name!r} that 'let' in line {let.place.line} has bound: 'let' is done first"
         hint = f"write 'let' before {word!r}; for the old value, bind it in the state that follows"
-        problems.add(place, "A317", text, hint)
+        problems.add(place, "A317", text, hint, mends=(Move(place, let.place),))
 
 
 def _check_sent(step: Start | Send | Secure, above: Iterable[Step], problems: Problems) -> None:
@@ -138,10 +138,11 @@ def _check_sent(step: Start | Send | Secure, above: Iterable[Step], problems: Pr
             said = ", ".join(call.path for call in step.messages)
             text = f"'secure' is written before 'send', and done after it: {said} goes out plain"
             hint = "write 'send' before 'secure'; what is to go out in TLS is sent by the state that follows"
-            problems.add(other.place, "A317", text, hint)
+            problems.add(other.place, "A317", text, hint, mends=(Move(other.place, step.place),))
             continue
         elif isinstance(other, Drop):
             text = f"'drop' is written before {own!r}, and done after it: who is dropped is sent to before"
         else:
             continue
-        problems.add(other.place, "A317", text, f"write {own!r} before {word!r}; {_IN_ORDER.format(word, own)}")
+        hint = f"write {own!r} before {word!r}; {_IN_ORDER.format(word, own)}"
+        problems.add(other.place, "A317", text, hint, mends=(Move(other.place, step.place),))

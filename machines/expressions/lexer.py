@@ -69,6 +69,7 @@ _REPLACED = {
 }
 
 _NO_DIVISION = "there is no division: let a rule do it"
+_BOUND = "a name is bound anew by the step 'let', like let: {count: count + 1}"
 _NO_BITS = "use `and`, `or`, `not`; bits are for rules"
 _PLAIN_QUOTES = "use the plain single quote '"
 
@@ -76,7 +77,8 @@ _REFUSED = {
     "**": "multiply, or let a rule do it",
     "//": _NO_DIVISION,
     "/": _NO_DIVISION,
-    "%": _NO_DIVISION,
+    "%": "there is no remainder: let a rule do it",
+    **dict.fromkeys(("+=", "-=", "*=", "++"), _BOUND),
     "&": _NO_BITS,
     "|": _NO_BITS,
     "^": _NO_BITS,
@@ -115,6 +117,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_ARGUMENT = re.compile(r"(\w\(|,)\s*\w+\s*\Z")  # what stands before the sign of `f(x=1)`
 _NUMBER_TAIL = re.compile(r"\.(?!\.)|[A-Za-z0-9_]+")
 
 
@@ -151,7 +154,8 @@ def tokens(text: str, fault: Fault) -> Iterator[Token]:
             yield Token("text", found, offset, found[1:-1].replace("''", "'"))
         elif kind == "double":
             ours = quoted(found[1:-1])
-            fault(offset, "A255", "a text stands in double quotes", f"use single quotes: {ours}", (found, ours))
+            mend = (found, ours) if not text[:offset][-1:].isalnum() else None  # f"..." is no text of ours
+            fault(offset, "A255", "a text stands in double quotes", f"use single quotes: {ours}", mend)
             yield Token("text", found, offset, found[1:-1])
         elif kind == "open":
             hint = "close it with '; a quote inside a text is written twice"
@@ -162,7 +166,9 @@ def tokens(text: str, fault: Fault) -> Iterator[Token]:
             if found not in _REPLACED:
                 raise UnreadableError(offset, "A253", f"'{found}' is not in this language", _REFUSED[found])
             ours, hint = _REPLACED[found]
-            fault(offset, "A254", f"'{found}' is not in this language", hint, (found, _spaced(text, match, ours)))
+            by_name = found == "=" and _ARGUMENT.search(text[:offset]) is not None
+            mend = None if by_name else (found, _spaced(text, match, ours))
+            fault(offset, "A254", f"'{found}' is not in this language", hint, mend)
             yield Token("word" if ours in WORDS else "sign", ours, offset)
         offset = match.end()
     yield Token("end", "", end)

@@ -19,9 +19,10 @@ from __future__ import annotations
 
 from keyword import iskeyword
 
+from machines.expressions.habits import as_meant
 from machines.expressions.lexer import Token, UnreadableError, out_of_range
 from machines.expressions.operations import INTEGER_MAX
-from machines.expressions.token_stream import CHOICE, MADE, Node, TokenStream
+from machines.expressions.token_stream import CHARACTERS_MAX, CHOICE, MADE, Node, TokenStream
 from machines.expressions.unparse import MINUS, NOT, POWERS, UNCHAINED, show
 from machines.model import (
     Attribute,
@@ -47,7 +48,7 @@ def parse(text: str, place: Place, problems: Problems, *, plain: bool = True) ->
 
     Without ``plain`` it stands in quotes. Problems: A250 to A269 (see above), each at the column of the fault.
     """
-    return _Parser(text, place, problems, plain=plain).whole()
+    return _Parser(text, place, problems, plain=plain, habits=_meant).whole()
 
 
 def parse_call(text: str, place: Place, problems: Problems, *, plain: bool = True) -> Call | None:
@@ -55,7 +56,14 @@ def parse_call(text: str, place: Place, problems: Problems, *, plain: bool = Tru
 
     Without brackets the call's ``arguments`` are None. Problems as for ``parse``; A267 if it is another expression.
     """
-    return _Parser(text, place, problems, plain=plain).whole_call()
+    return _Parser(text, place, problems, plain=plain, habits=_meant).whole_call()
+
+
+def _meant(text: str) -> str | None:
+    """Return what a text was meant to be by who writes as in another language, if that can be read."""
+    found = as_meant(text) if len(text) <= CHARACTERS_MAX else None
+    readable = found is not None and _Parser(found, Place("", 1, 1), Problems(), plain=True).whole() is not None
+    return found if readable else None
 
 
 class _Parser(TokenStream):
@@ -121,9 +129,12 @@ class _Parser(TokenStream):
         hint = f"write {show(before)} and {show(middle)} {sign.text} {show(right.expression)}"
         if len(hint) > 120:
             hint = "write a < b and b < c"
-        self._fault(sign.offset, "A262", f"'{sign.text}' compares a second time", hint)
+        begin = self._place.right(start)
+        meant = f"{show(before)} and {show(middle)} {sign.text} {show(right.expression)}"
+        mend = (self._since(start), meant) if before.place == begin else None  # the second time, not the third
+        self._fault(sign.offset, "A262", f"'{sign.text}' compares a second time", hint, mend, start)
         # Read on with the last comparison alone, so that the next one of the chain has its hint too.
-        again = Binary(sign.text, middle, right.expression, self._place.right(start))
+        again = Binary(sign.text, middle, right.expression, middle.place)
         return self._grown(again, sign.offset, left.depth, right.depth)
 
     def _prefix(self, above: int) -> Node:
@@ -163,8 +174,6 @@ class _Parser(TokenStream):
 
     def _choice(self, above: int) -> Node:
         token = self._advance()
-        if above:
-            self._fault(token.offset, "A261", "a choice among other signs", "put brackets: (if c then a else b)")
         self._enter(token)
         condition = self._expression()
         self._word("then", token)
@@ -172,6 +181,10 @@ class _Parser(TokenStream):
         self._word("else", token)
         no = self._expression()
         self._open -= 1
+        if above:
+            written = self._since(token.offset)
+            hint = "put brackets: (if c then a else b)"
+            self._fault(token.offset, "A261", "a choice among other signs", hint, (written, f"({written})"))
         choice = Conditional(condition.expression, yes.expression, no.expression, self._place.right(token.offset))
         return self._grown(choice, token.offset, condition.depth, yes.depth, no.depth)
 
@@ -190,12 +203,14 @@ class _Parser(TokenStream):
 
     def _negated(self, above: int) -> Node:
         token = self._token
-        if above >= NOT:
-            self._fault(token.offset, "A265", f"'not' cannot follow {self._previous}", "put brackets: (not a)")
+        text = f"'not' cannot follow {self._previous}"
         self._advance()
         self._enter(token)
         operand = self._expression(NOT - 1)
         self._open -= 1
+        if above >= NOT:
+            written = self._since(token.offset)
+            self._fault(token.offset, "A265", text, "put brackets: (not a)", (written, f"({written})"))
         return self._grown(
             Unary("not", operand.expression, self._place.right(token.offset)), token.offset, operand.depth
         )

@@ -5,6 +5,7 @@ The parser is what reads them. Levels are counted here: a tree that is too deep,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from machines.expressions.lexer import Token, UnreadableError, tokens
@@ -41,11 +42,23 @@ class Node(NamedTuple):
 
 
 class TokenStream:
-    """Takes the tokens of a text one after another, and notes its faults."""
+    """Takes the tokens of a text one after another, and notes its faults.
 
-    def __init__(self, text: str, place: Place, problems: Problems, *, plain: bool) -> None:
+    ``habits`` is asked once for what the whole text was meant to be, where one can not be read on.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        place: Place,
+        problems: Problems,
+        *,
+        plain: bool,
+        habits: Callable[[str], str | None] | None = None,
+    ) -> None:
         self._text = text
         self._plain = plain
+        self._habits = habits
         self._place = place
         self._problems = problems
         self._faults = 0
@@ -55,11 +68,24 @@ class TokenStream:
         self._open = 0  # brackets and signs before the present value
         self._brackets: list[Token] = []
 
-    def _fault(self, offset: int, code: str, text: str, hint: str, mend: tuple[str, str] | None = None) -> None:
+    def _fault(
+        self,
+        offset: int,
+        code: str,
+        text: str,
+        hint: str,
+        mend: tuple[str, str] | None = None,
+        mended_from: int | None = None,
+    ) -> None:
+        """Note a fault; what mends it begins where it does, or at ``mended_from``."""
         self._faults += 1
         place = self._place.right(offset)
+        begin = place if mended_from is None else self._place.right(mended_from)
+        if mend is None and self._habits is not None and not self._problems.is_full(code):
+            found, self._habits = self._habits(self._text), None  # it is of the whole text: once is enough
+            begin, mend = self._place, (self._text, found) if found is not None else None
         # Within quotes of YAML a quote of ours would have to be written twice.
-        mends = (Mend(place, *mend),) if mend and (self._plain or "'" not in mend[1]) else ()
+        mends = (Mend(begin, *mend),) if mend and (self._plain or "'" not in mend[1]) else ()
         self._problems.add(place, code, text, hint, mends=mends)
 
     def _begin(self) -> None:
@@ -75,6 +101,10 @@ class TokenStream:
         if token.kind != "end":
             self._token = self._ahead.pop(0) if self._ahead else next(self._coming)
         return token
+
+    def _since(self, offset: int) -> str:
+        """Return what is written from an offset to before the present token."""
+        return self._text[offset : self._token.offset].rstrip()
 
     def _peek(self, distance: int) -> Token:
         """Return a token after the present one, from distance 1; no token between them may be the last."""
@@ -138,6 +168,8 @@ class TokenStream:
             hint = "a quote inside a text is written twice; texts are joined by +"
         elif previous.kind == "number" and token.text in _UNITS:
             hint = _DURATION
+        elif previous.kind == token.kind == "name" and token.text not in _FOLLOWING:
+            hint = f"put an operator or a comma between them; a call has brackets: {previous.text}({token.text})"
         else:
             hint = _FOLLOWING.get(token.text, "put an operator or a comma between them")
         return UnreadableError(token.offset, "A261", f"{token} cannot follow {previous}", hint)

@@ -48,6 +48,7 @@ _SPACE = re.compile(r"\s*(?:#[^\n]*\n\s*)*")
 _PLAIN_IN_BRACES = re.compile(r"(?:[^,\[\]{}:#]|:(?![\s,\[\]{}]|\Z)|(?<!\s)#)+")
 _KEY_END = re.compile(r":(?=\s|\Z)")
 _COMMENT = re.compile(r"(?<=\s)#")
+_CHOICE = re.compile(r"\s\?\s[^:]*\s:\s")  # of other languages: it is told as what it is
 _CALL = re.compile(r"\w\(")
 MADE_LIST = re.compile(r"\sfor\s+[A-Za-z_]\w*\s+in\s")
 _MADE = re.compile(rf"[^,]*?{MADE_LIST.pattern}")
@@ -180,7 +181,8 @@ class _Masker:
         without = re.sub(r"(?<![\w'])'(?:[^'\n]|'')*'", lambda found: "x" * len(found[0]), stripped)
         while (fewer := _BRACES.sub("x", without)) != without:
             without = fewer
-        if _KEY_END.search(without) is None:
+        choice = len(stripped) <= EXPRESSION_LETTERS_MAX and _CHOICE.search(without) is not None
+        if choice or _KEY_END.search(without) is None:
             self.found.append((at, at + len(stripped)))
 
     # -- braces and brackets -----------------------------------------------------------------------------------------

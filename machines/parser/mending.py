@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from machines.problems import Mend, Problem
+from machines.parser.moved_keys import moved
+from machines.parser.renamed_items import renamed
+from machines.problems import Mend, Move, Problem, Rename
 
 
 def usable(text: str, problem: Problem) -> tuple[int, Mend] | None:
     """Return the first mend of a problem whose old text stands in ``text`` where it says, and its index; else None."""
     lines = text.splitlines(keepends=True)
-    for mend in problem.mends:
-        if not 1 <= mend.place.line <= len(lines):
+    for known in problem.mends:
+        match known:
+            case Move():
+                mend = moved(text, known)
+            case Rename():
+                mend = renamed(text, known)
+            case Mend():
+                mend = known
+        if mend is None or not 1 <= mend.place.line <= len(lines):
             continue
         at = sum(map(len, lines[: mend.place.line - 1])) + mend.place.column - 1
         if mend.place.column >= 1 and text.startswith(mend.old, at):

@@ -49,6 +49,8 @@ def _problems(name: str, rules: list[str]) -> tuple[Problem, ...]:
 
 
 def _said(mend: Mend) -> str:
+    if mend.shown:
+        return f"{mend.place}: {mend.shown}"
     return f"{mend.place}: {mend.old.strip()} is now {mend.new.strip()}"
 
 

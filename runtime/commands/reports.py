@@ -166,6 +166,8 @@ def mended_line(problem: Problem) -> str:
     """Return the line of a problem as it was meant, without its indent; nothing if nobody can tell."""
     source = "\n".join(_source(problem.place.file)) if problem.mends else ""
     text, done = mended(source, [problem])
+    if done and done[0].shown:
+        return escape_control_characters(done[0].shown)
     return escape_control_characters(text.splitlines()[done[0].place.line - 1].strip()) if done else ""
 
 

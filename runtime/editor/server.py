@@ -273,8 +273,12 @@ def _mend(spec: OpenSpec, uri: str, problem: Problem) -> lsp.CodeAction | None:
     if found is None:
         return None
     _, mend = found
-    edit = lsp.TextEdit(span(spec, mend.place, len(mend.old)), mend.new)
-    title = f"Write {mend.new.strip()} instead of {mend.old.strip()}"
+    start, *further = mend.old.split("\n")
+    end = position(spec, mend.place.line, mend.place.column + len(start))
+    if further:
+        end = position(spec, mend.place.line + len(further), 1 + len(further[-1]))
+    edit = lsp.TextEdit(lsp.Range(position(spec, mend.place.line, mend.place.column), end), mend.new)
+    title = f"Write {mend.shown or f'{mend.new.strip()} instead of {mend.old.strip()}'}"
     return lsp.CodeAction(
         title, lsp.CodeActionKind.QuickFix, [diagnostic(spec, problem)], edit=lsp.WorkspaceEdit({uri: [edit]})
     )

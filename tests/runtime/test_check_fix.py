@@ -113,6 +113,103 @@ def test_what_may_have_been_meant_in_two_ways_stays_as_it_is(change: tuple[str, 
     assert "mended: " not in out
 
 
+ORDER = """\
+protocol: ordered
+connects: {client: server}
+settings: {reply: 5 s}
+messages:
+  client: {HI: {hi: $n int}, BYE: bye}
+  server: {YO: {yo: $y int}}
+roles:
+  server:
+    main(client):
+      begin: {let: {x: 0, all: []}, then: asked}
+      asked:
+        within: reply
+        receive:
+          HI:
+            - %s
+            - {%s, return: all}
+          BYE: told
+        fault: {%s, return: null}
+      told:
+%s
+  client:
+    main:
+      begin: {send: HI(1), then: heard}
+      heard: {within: reply, receive: {YO: {send: BYE, return: null}}, fault: {return: null}}
+"""
+WRITTEN = ORDER % (
+    "return: x  # it all\n              if: x < 9\n              let: {x: x + n}",
+    "send: [YO(x), YO(2)], let: {x: 1, all: [n * 2 for n in [x, n] if n > 1]}",
+    "drop: client, send: YO(1)",
+    """\
+        # what was
+        send: YO(x)  # once
+        # counts it
+        # and more
+        let:
+          x: x + 1
+            # as it is
+
+          all: all + [x]
+        # nothing comes behind
+
+        # but that
+        return: all
+
+      # nothing stands here""",
+)
+MENDED = ORDER % (
+    "if: x < 9\n              let: {x: x + n}\n              return: x  # it all",
+    "let: {x: 1, all: [one * 2 for one in [x, n] if one > 1]}, send: [YO(x), YO(2)]",
+    "send: YO(1), drop: client",
+    """\
+        # counts it
+        # and more
+        let:
+          x: x + 1
+            # as it is
+
+          all: all + [x]
+        # what was
+        send: YO(x)  # once
+        # nothing comes behind
+
+        # but that
+        return: all
+
+      # nothing stands here""",
+)
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_keys_go_where_they_are_done_with_their_comments_and_a_name_that_is_taken_is_another(
+    line_end: str, check: Run
+) -> None:
+    written, mended = (text.replace("\n", line_end) for text in (WRITTEN, MENDED))
+
+    code, out, same = check(written)
+    assert (code, same) == (2, written)
+    assert "mended: let: {x: x + n}  above  return: x  # it all" in out
+    assert "mended: fault: {send: YO(1), drop: client, return: null}" in out
+    assert check(written, "--fix") == (0, "", mended)
+    assert check(mended, "--fix") == (0, "", mended)
+
+
+def test_a_key_of_the_last_line_goes_above_another_without_a_line_end_behind(check: Run) -> None:
+    head, tail = WRITTEN.split("  server:\n    main", 1)
+    server, client = tail.split("  client:\n    main", 1)
+    text = f"{head}  client:\n    main{client}  server:\n    main{server}"
+    last = "      told:\n        return: all\n        let: {all: all + [x]}"
+    text = text[: text.index("      told:")] + last
+
+    code, out, mended = check(text, "--fix")
+
+    assert (code, out) == (0, "")
+    assert mended.endswith("      told:\n        let: {all: all + [x]}\n        return: all")
+
+
 def test_the_mended_line_is_in_the_json_too(check: Run) -> None:
     _, out, _ = check(wrong(("('lost')", "'lost'")), "--json")
     (problem,) = json.loads(out)["specs"][0]["problems"]

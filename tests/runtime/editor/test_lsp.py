@@ -149,6 +149,32 @@ def test_what_was_meant_is_offered_as_a_quick_fix_and_written_by_formatting(tmp_
     spoken(talk, tmp_path)
 
 
+def test_a_quick_fix_of_several_lines_replaces_all_of_them(tmp_path: Path) -> None:
+    right = "    let: {best: 1}\n      send: ASK(best)\n      within: reply\n"
+    wrong = "    send: ASK(best)\n      within: reply\n      let: {best: 1}\n"
+    ordered, text = (TEXT.replace("    send: ASK(best)\n      within: reply\n", one) for one in (right, wrong))
+
+    async def talk(one: Editor) -> None:
+        one.open(text)
+        problem = next(each for each in await one.problems() if each.code == "A317")
+        context = lsp.CodeActionContext([problem])
+        (action,) = (
+            await one.client.text_document_code_action_async(lsp.CodeActionParams(one.text, problem.range, context))
+            or ()
+        )
+        assert isinstance(action, lsp.CodeAction)
+        assert action.title == "Write let: {best: 1}  above  send: ASK(best)"
+        assert action.edit is not None
+        assert action.edit.changes is not None
+        (edit,) = action.edit.changes[one.uri]
+        lines = text.splitlines(keepends=True)
+        first, last = edit.range.start, edit.range.end
+        assert (first.character, last.character) == (0, 0)
+        assert "".join((*lines[: first.line], edit.new_text, *lines[last.line :])) == ordered
+
+    spoken(talk, tmp_path)
+
+
 def test_yaml_that_is_no_spec_is_left_alone(tmp_path: Path) -> None:
     async def talk(one: Editor) -> None:
         one.open("services:\n  web: {image: x}\n")
