@@ -24,11 +24,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from tests.runtime.conforming.strangers import smtp_server, tsuro_client
+from tests.runtime.conforming.strangers import santorini_client, smtp_server, tsuro_client, tsuro_server
 from tests.runtime.conforming.test_own_programs import judged_roles, own_program
 
 HERE = Path(__file__).resolve().parents[1]
-STRANGERS = HERE / "tests" / "runtime" / "conforming" / "strangers"
+STRANGER_PROGRAMS = (
+    ("tsuro", "client", tsuro_client, "{host} {port}"),
+    ("tsuro", "server", tsuro_server, "{port}"),
+    ("santorini-official", "client", santorini_client, "{host} {port}"),
+    ("smtp", "server", smtp_server, "{port}"),
+)
 BUDGET_SECONDS = 3600
 LOAD = "while True: sum(range(10_000))"
 
@@ -55,13 +60,10 @@ class Accused:
 def right_programs() -> Iterator[RightProgram]:
     """Yield programs that know nothing of Accord, in each of their styles; then Accord itself in every role."""
     python = shlex.quote(sys.executable)
-    for style in tsuro_client.RIGHT:
-        command = f"{python} {STRANGERS / 'tsuro_client.py'} {{host}} {{port}} {style}"
-        yield RightProgram(f"tsuro client, {style}", "tsuro", "client", command)
-    for style in smtp_server.RIGHT:
-        yield RightProgram(
-            f"smtp server, {style}", "smtp", "server", f"{python} {STRANGERS / 'smtp_server.py'} {{port}} {style}"
-        )
+    for spec, role, program, where in STRANGER_PROGRAMS:
+        for style in program.RIGHT:
+            command = f"{python} {shlex.quote(str(program.__file__))} {where} {style}"
+            yield RightProgram(f"{spec} {role}, {style}", spec, role, command)
     for spec, role in judged_roles():
         yield RightProgram(f"accord, {spec} {role}", spec, role, own_program(spec, role))
 

@@ -349,12 +349,16 @@ class BeliefFollower:
         if stream.ended and stream.is_open_ended:
             self._deviate("half", seat, "it ended the connection within a message", came, (), now)
             return
-        why = piece.why if piece is not None and piece.why else reader.why_not(came)
-        self._deviate("bytes", seat, f"what it sent is no message of {self.knowledge.role}: {why}", came, (), now)
+        why, near = (piece.why, "") if piece is not None and piece.why else reader.why_not(came)
+        text = f"what it sent is no message of {self.knowledge.role}: {why}"
+        self._deviate("bytes", seat, text, came, (), now, near)
 
-    def _deviate(self, kind: Kind, seat: int, text: str, came: bytes, names: tuple[str, ...], now: float) -> None:
+    def _deviate(
+        self, kind: Kind, seat: int, text: str, came: bytes, names: tuple[str, ...], now: float, near: str = ""
+    ) -> None:
         states, may = self.expectations(seat, now)
-        self.deviation = Deviation(kind, seat, text, states, may, came[:EVIDENCE_BYTES], names, now)
+        found = Deviation(kind, seat, text, states, may, came[:EVIDENCE_BYTES], names, now, near=near)
+        self.deviation = self.knowledge.reader.explained(found, came) if kind == "order" else found
 
     def expectations(self, seat: int, now: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the states it may be in once it has read all it was given, and what it may do next on a seat.
@@ -420,19 +424,12 @@ class BeliefFollower:
 
         Each is told as `LocalState.where` does, or ``over``.
         """
-        found: set[str] = set()
-        todo = list(self.beliefs)
-        seen: set[Belief] = set()
-        while todo and len(seen) < BELIEFS_MAX:
-            belief = todo.pop()
-            if belief in seen:
-                continue
-            seen.add(belief)
-            after = [one for _, one, _ in self.steps.reads(belief)]
-            if not after:
-                found.add(self.process.rest(belief.local).where)
-            todo += after
-        return frozenset(found)
+        return frozenset(self.process.rest(one.local).where for one in self.steps.settled(self.beliefs, BELIEFS_MAX))
+
+    def may_speak(self) -> bool:
+        """Whether it may have something to say by itself, now or once it has read all that it was given."""
+        settled = self.steps.settled(self.beliefs, BELIEFS_MAX)
+        return any(any(one.unseen) or self.process.rest(one.local).questions for one in settled)
 
 
 def _shut(seat: int, head: Token | str, belief: Belief) -> Belief | None:

@@ -6,7 +6,7 @@ to let a clock ring, nobody sees; so it is assumed in every way. A trail is what
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any, NamedTuple
@@ -122,6 +122,22 @@ class Steps:
             if self.seconds(belief.local, timer) != inf:
                 for way in self.process.after(belief.local, ("ring", timer)):
                     yield timer, self._then(belief, way, belief.unread), way
+
+    def settled(self, beliefs: Iterable[Belief], most: int) -> list[Belief]:
+        """Return the beliefs in which all that was given is read; no more than ``most`` are looked at."""
+        found: list[Belief] = []
+        todo = list(beliefs)
+        seen: set[Belief] = set()
+        while todo and len(seen) < most:
+            belief = todo.pop()
+            if belief in seen:
+                continue
+            seen.add(belief)
+            after = [one for _, one, _ in self.reads(belief)]
+            if not after:
+                found.append(belief)
+            todo += after
+        return found
 
     def _then(self, belief: Belief, way: Successor, unread: tuple[Unread, ...]) -> Belief:
         over = self.process.rest(way.local).over is not None

@@ -15,7 +15,7 @@ class Deviation:
     ``kind``: order (a message not now), bytes (no message of the role), half (the end within a message), end (it closes
     a connection that it owes), silence (it owes something), time (before the time). ``states`` are those it may have
     been in, ``may`` what it might have done. ``came`` are the bytes, ``names`` the messages that they may be, ``clock``
-    the kind of clock that refuses it.
+    the kind of clock that refuses it, ``near`` the message that what is none comes nearest to.
     """
 
     kind: Kind
@@ -27,3 +27,4 @@ class Deviation:
     names: tuple[str, ...]
     when: float
     clock: str = ""
+    near: str = ""

@@ -196,6 +196,10 @@ class Follower:
         """See `BeliefFollower.overdue`."""
         return self._followed.overdue(now, grace)
 
+    def may_speak(self) -> bool:
+        """See `BeliefFollower.may_speak`."""
+        return self._followed.may_speak()
+
     def settled_states(self) -> frozenset[str]:
         """See `BeliefFollower.settled_states`."""
         return self._followed.settled_states()

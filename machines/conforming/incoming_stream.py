@@ -7,8 +7,10 @@ from any place in the stream. Elsewhere the cut is the same for all. A bare valu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+from machines.conforming.deviations import Deviation
 from machines.engine.compiler import Program
 from machines.model import Spec
 from machines.verification.abstract.domain import Value, lifted
@@ -63,21 +65,32 @@ class MessageReader:
         tracked = self._tracked[name]
         return (name, tuple((field, _told(fields.get(field), options)) for field, options in tracked.items()))
 
-    def why_not(self, raw: bytes) -> str:
-        """Say why a payload is no message of the role, for people."""
+    def why_not(self, raw: bytes) -> tuple[str, str]:
+        """Say why a payload is no message of the role, for people; and which one it is nearest to, empty if none is."""
         try:
             value = self.program.codec.decode(raw)
         except Malformed as error:
-            return str(error)
+            return str(error), ""
         shapes = [shape for shape in self.shapes if shape.name not in self.program.frames] or self.shapes
         faults = [(max((len(one.path) for one in shape.faults(value)), default=0), shape) for shape in shapes]
         deepest, nearest = max(faults, key=lambda pair: pair[0], default=(0, None))
         if nearest is None:
-            return f"{self.role} sends nothing"
+            return f"{self.role} sends nothing", ""
         listed = ", ".join(shape.name for shape in shapes)
         if deepest == 0 and len(shapes) > 1:
-            return f"it has the form of none of {listed}"
-        return f"not {nearest.name}: {nearest.why_not(value)}"
+            return f"it has the form of none of {listed}", ""
+        return f"not {nearest.name}: {nearest.why_not(value)}", nearest.name
+
+    def explained(self, deviation: Deviation, raw: bytes) -> Deviation:
+        """Return a message out of order, told with why it is not the one that was owed, if only one was."""
+        owed = [name for name in deviation.may if name in self.program.shapes]
+        if len(owed) != 1 or owed[0] in (*deviation.names, *self.program.frames):
+            return deviation
+        try:
+            why = self.program.shapes[owed[0]].why_not(self.program.codec.decode(raw))
+        except Malformed:
+            return deviation
+        return replace(deviation, text=f"{deviation.text}, not {owed[0]} ({why})")
 
 
 def _told(value: Any, options: tuple[Value, ...]) -> Value:

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 from machines.analysis.call_graph import kind
 from machines.analysis.traversal import all_branches
 from machines.conforming.deviations import Deviation
-from machines.conforming.spec_lines import state_of
+from machines.conforming.spec_lines import owed_message, state_of
 from machines.model import Handlers, Machine, Name, Role, Spec, State
 from machines.problems import Place
 
@@ -135,9 +135,9 @@ def id_of(spec: Spec, role: str, deviation: Deviation, told: str) -> str:
     states = [named for listed in deviation.states for named in listed.split(", ") if state_of(spec, role, named)]
     here = states[0] if states else ""
     if deviation.kind == "bytes":
-        owed = [name for name in deviation.may if name in spec.messages]
-        if len(owed) == 1:
-            return f"{role}/type/{owed[0]}"
+        owed = owed_message(spec, deviation)
+        if owed:
+            return f"{role}/type/{owed}"
     if deviation.kind == "half":
         return f"{role}/type/{deviation.names[0]}" if deviation.names else _sends(role, here)
     if deviation.kind in ("time", "silence"):

@@ -18,18 +18,24 @@ def state_of(spec: Spec, role: str, named: str) -> tuple[Machine, State] | None:
 def place_of(spec: Spec, role: str, deviation: Deviation) -> Place:
     """Return the line that a deviation is against: that of the first state in which the program may have been.
 
-    What is no message at all is against that of a message, if only one may come.
+    What is no message at all is against that of a message, if only one may come, or it comes near to one that may.
     """
     if deviation.kind in ("bytes", "half"):
-        owed = [name for name in deviation.may if name in spec.messages]
-        if len(owed) == 1:
-            return spec.messages[owed[0]].place
+        owed = owed_message(spec, deviation)
+        if owed:
+            return spec.messages[owed].place
     for listed in deviation.states:
         for named in listed.split(", "):
             found = state_of(spec, role, named)
             if found is not None:
                 return found[1].place
     return spec.roles[role].place
+
+
+def owed_message(spec: Spec, deviation: Deviation) -> str:
+    """Return the message that bytes which are none were to be: the only one that may come, or the nearest that may."""
+    owed = [name for name in deviation.may if name in spec.messages]
+    return owed[0] if len(owed) == 1 else deviation.near if deviation.near in owed else ""
 
 
 def refusal_place(spec: Spec, role: str, place: str, message: str) -> str:

@@ -254,7 +254,7 @@ class Table:
 
     async def _carry(self, link: StrangerLink) -> None:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(link.write, self.case.cutting)
+            tasks.start_soon(link.write, self.case.cutting, self.follower.may_speak)
             try:
                 while True:
                     chunk = await link.stream.receive(READ_BYTES)
