@@ -23,6 +23,8 @@ from operator import attrgetter
 from types import UnionType
 from typing import Any, Final, Literal, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
 
+import msgspec
+
 from machines.work import SHORT, spend
 
 _T = TypeVar("_T")
@@ -61,12 +63,12 @@ class Record(dict[str, Any]):
 NO_FIELDS = Record()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Peer:
+class Peer(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A seat: the other end of one connection. Two peers are equal if they have the same ``number``.
 
     ``number`` counts the connections of a session from 0. ``fields`` is what the sign-up machine returned and is
-    read as attributes: ``peer.name``. A peer never changes; seating makes a new value with the same number.
+    read as attributes: ``peer.name``. A peer never changes; seating makes a new value with the same number, so it is a
+    struct, which is made in a tenth of the time of a dataclass.
     """
 
     number: int

@@ -41,9 +41,10 @@ def enter_accept(tree: Interpreter, frame: CallFrame, node: CompiledState) -> No
         accepting.heard = frame.parked.heard
         accepting.pending, frame.parked = frame.parked, None
     frame.accepting = accepting
-    tree.sign_ups = (*(sign_up for sign_up in tree.sign_ups if sign_up.alive and sign_up.accepting is not None), frame)
+    tree.sign_ups = (*[one for one in tree.sign_ups if one.accepting is not None and one is not frame], frame)
     sign_ups.look_again(tree, frame)
-    tree.hear_more()
+    if tree.unheard:
+        tree.hear_more()
 
 
 def hear_seated(tree: Interpreter, frame: CallFrame, node: CompiledState) -> None:
@@ -84,7 +85,7 @@ def _hears_already(tree: Interpreter, frame: CallFrame, sign_up: Admission, insi
 def _hears_newcomer(tree: Interpreter, frame: CallFrame, sign_up: Admission, inside: Any, besides: Any) -> bool:
     """Hear one more, who has just taken the last seat, beside those heard already; False if all are to be looked at."""
     before, others, heard = sign_up.heard
-    if frame.hears is not heard or not heard or len(inside) != len(before) + 1 or len(heard) != len(before):
+    if frame.hears is not heard or before is None or not len(inside) == len(before) + 1 == len(heard) + 1:
         return False
     seat = tree.seats[inside[-1].number]
     if not (besides is inside or (besides == () and others == ())) or seat.holder is not None or seat.silent:
@@ -95,7 +96,7 @@ def _hears_newcomer(tree: Interpreter, frame: CallFrame, sign_up: Admission, ins
     frame.hears = (*heard, seat)
     sign_up.heard = inside, besides, frame.hears
     if seat.inbox or seat.more:
-        tree.ready.append(seat)
+        tree.look_at(seat)
     return True
 
 

@@ -293,14 +293,14 @@ class CallFrame:
                 stamps.popleft()
             if len(stamps) < limit.count:
                 stamps.append(now)
-                self.tree.undoable.append((self, key, True))
+                self.tree.undo_later((self, key, True))
                 return True
         else:
             tally = self.extras().tally
             used = tally.get(key, 0)
             if used < limit:
                 tally[key] = used + 1
-                self.tree.undoable.append((self, key, False))
+                self.tree.undo_later((self, key, False))
                 return True
         self.tree.over_limit = True
         return False
@@ -325,7 +325,6 @@ class CallFrameExtra:
         self.standing: list[RunningTimer] = []
         self.started: dict[int, CallFrame] = {}
         self.outcome: MatchOutcome | None = None  # of the match that ends with it
-        # The seats, and which started one had them.
         # The seats, and which started one had them.
         self.lent: tuple[tuple[PeerState, CallFrame | None], ...] | None = None
 

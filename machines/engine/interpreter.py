@@ -47,7 +47,7 @@ from machines.engine.compiled_states import (
 )
 from machines.engine.compiler import Program
 from machines.engine.timers import start_clocks, start_standing
-from machines.engine.transaction import NO_QUESTIONS, PLAIN, Forgotten, PendingSpawn, Transaction, Undoable
+from machines.engine.transaction import NO_QUESTIONS, PLAIN, Forgotten, PendingSpawn, Transaction
 from machines.semantics import calls
 from machines.semantics.domain import Domain
 from machines.semantics.hearing import last_layer, layers
@@ -83,8 +83,7 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
         self.questions = NO_QUESTIONS
         self.asked = 0
         self.work: list[CallFrame] = []
-        self.ready: list[PeerState] = []  # seats whose inbox somebody may have begun to hear
-        # These two are nearly always empty, and as lists would take memory all the same.
+        self.ready = self.undoable = ()
         self.unheard: tuple[int, ...] = ()  # seats with something in their inbox that nobody would read so far
         self.lonely: tuple[CallFrame, ...] = ()  # frames that await a group in which nobody is left
         self.steps = 0
@@ -93,8 +92,6 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
         self.failures = 0
         self.serial = 0
         self.event_mark = 0
-        # What the running transition did and may have to take back.
-        self.undoable: list[Undoable] = []
         self.transitions: list[Transition] = []
 
     # -- transitions -------------------------------------------------------------------------------------------------
@@ -120,8 +117,7 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
         saved = slots.copy()
         state = frame._state
         mark = len(self.effects)
-        if self.undoable:
-            self.undoable.clear()
+        self.undoable = ()
         self.speaker = peer
         self.over_limit = False
         table = frame.table
@@ -198,7 +194,7 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
                     counter.uncount(key, rate=rate)
                 case list() as slots, int() as slot, value:
                     slots[slot] = value
-        self.undoable.clear()
+        self.undoable = ()
 
     def _stay(self, frame: CallFrame, *, again: bool) -> None:
         """The state is kept: whom it awaits is looked at again, and with ``again`` its clocks start afresh.
@@ -232,8 +228,7 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
         node = frame.node
         saved = slots[:] if node.binds_then else slots
         mark = len(self.effects)
-        if self.undoable:
-            self.undoable.clear()
+        self.undoable = ()
         self.speaker = None
         try:
             if node.then is None or not node.then(frame, slots):
@@ -307,7 +302,7 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
         """End the session: every call is abandoned, every peer that is left is closed."""
         self.ended = ended
         self.work.clear()
-        self.ready.clear()
+        self.ready = ()
         self.lonely = ()
         if self.extra is not None:
             self.extra.starting = self.extra.rejoining = self.extra.endings = ()
@@ -433,8 +428,7 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
         slots = frame.slots
         saved = slots[:] if node.binds else slots
         mark = len(self.effects)
-        if self.undoable:
-            self.undoable.clear()
+        self.undoable = ()
         self.speaker = None
         try:
             if node.plain:
@@ -470,7 +464,7 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
         for number in sorted(self.unheard):
             seat = self.seats[number]
             if seat.inbox and seat.holder is None:
-                self.ready.append(seat)
+                self.look_at(seat)
         self.unheard = tuple(number for number in self.unheard if self.seats[number].inbox)
 
     def register(self, frame: CallFrame, node: CompiledState, *, afresh: bool) -> None:
@@ -492,7 +486,7 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
                 if (afresh or not seat.closed_told) and seat.silent and not seat.inbox and not seat.more:
                     seat.put(LOST, None, self.now)
                 if seat.inbox or seat.more:
-                    self.ready.append(seat)
+                    self.look_at(seat)
             return
         group = tuple([admission.restore_peer(self, peer) for peer in peers(value)])
         self.hear(frame, group)
@@ -525,7 +519,7 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
             if seat.silent and not seat.inbox and not seat.more and not seat.closed_told:
                 seat.put(LOST, None, self.now)
             if seat.inbox or seat.more:
-                self.ready.append(seat)
+                self.look_at(seat)
 
     # -- calls and loops ---------------------------------------------------------------------------------------------
 

@@ -88,8 +88,7 @@ def call_again(tree: Interpreter, frame: CallFrame, child: CallFrame) -> None:
     assert loop is not None, "the loop goes on"
     saved = slots
     mark = len(tree.effects)
-    if tree.undoable:
-        tree.undoable.clear()
+    tree.undoable = ()
     tree.speaker = None
     try:
         frame.child = None

@@ -29,11 +29,10 @@ def stands(tree: Interpreter) -> Stand:
 
 def open_sign_up(tree: Interpreter) -> CallFrame | None:
     """Return the frame that admits who connects now: the innermost, oldest whose accept is open; or None."""
-    if len(tree.sign_ups) > 1:
-        tree.sign_ups = tuple([sign_up for sign_up in tree.sign_ups if sign_up.alive and sign_up.accepting is not None])
-    if len(tree.sign_ups) > 1:
+    opened = tree.sign_ups = tuple([frame for frame in tree.sign_ups if frame.alive and frame.accepting is not None])
+    if len(opened) > 1:
         return next((frame for frame in frames(tree) if frame.accepting is not None), None)
-    return next((sign_up for sign_up in tree.sign_ups if sign_up.alive and sign_up.accepting is not None), None)
+    return opened[0] if opened else None
 
 
 def leaves(tree: Interpreter) -> Iterator[CallFrame]:

@@ -128,7 +128,7 @@ class Session(SessionDomain):
             self.reading = chunk
             seat.framer.feed(chunk)
             self._cut(seat)
-            self.ready.append(seat)
+            self.look_at(seat)
         return self._done(seat)
 
     def _fast_path(self, seat: PeerState, chunk: bytes) -> bool:
@@ -182,7 +182,7 @@ class Session(SessionDomain):
                     mailbox.discard(self, seat)  # nobody will ever read it: its seat is freed now
                     seat.deaf = True  # nor what its framer still holds
                 self._cut(seat)
-                self.ready.append(seat)
+                self.look_at(seat)
         return self._done(seat)
 
     def tick(self, now: float) -> list[Effect]:
@@ -302,8 +302,10 @@ class Session(SessionDomain):
                     self.fault(frame, ".closed", None, "closed", "nobody is left in the group it awaits")
             elif self._woken():
                 continue
-            elif self.ready:
+            elif isinstance(self.ready, list):
                 seat = self.ready.pop(0)
+                if not self.ready:
+                    self.ready = ()
                 if seat.more and not (seat.inbox or seat.dropped) and self.program.frames:
                     mailbox.cut_one(self, seat, [layer for _, layer in hearers(self, seat)])
                 if seat.inbox or seat.dropped:
@@ -317,7 +319,7 @@ class Session(SessionDomain):
                         if seat.paused:
                             self._apply_backpressure(seat)
                         if seat.inbox or (seat.more and self.program.frames):
-                            self.ready.append(seat)
+                            self.look_at(seat)
             else:
                 return
 

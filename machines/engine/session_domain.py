@@ -184,8 +184,7 @@ class SessionDomain(Interpreter):
         saved = slots
         mark = len(self.effects)
         node = frame.node
-        if self.undoable:
-            self.undoable.clear()
+        self.undoable = ()
         self.speaker = None
         try:
             loop = frame.loop

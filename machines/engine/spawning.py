@@ -100,7 +100,7 @@ def give_back(tree: Interpreter, child: CallFrame) -> None:
         if seat.silent:
             seat.closed_told = False  # who lent it is told too
         extra.rejoining += tuple(frame for frame in wanted if frame not in extra.rejoining)
-        tree.ready.append(seat)
+        tree.look_at(seat)
     child.extras().lent = ()
 
 

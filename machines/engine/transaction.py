@@ -97,15 +97,30 @@ class Transaction:
     questions: dict[int, CallFrame]  # those that are open, by their numbers
     seats: list[PeerState]
     effects: list[Effect]
-    ready: list[PeerState]
+    # These two are nearly always empty, and are lists only while they are not: each would take 56 bytes.
+    ready: list[PeerState] | tuple[()]  # seats whose inbox somebody may have begun to hear
+    undoable: list[Undoable] | tuple[()]  # what the running transition did and may have to take back
     extra: RareState | None
-    undoable: list[Undoable]
 
     def extras(self) -> RareState:
         """Return what few sessions have, to be written to."""
         if self.extra is None:
             self.extra = RareState()
         return self.extra
+
+    def undo_later(self, done: Undoable) -> None:
+        """Note what the running transition has done, to take it back if that fails."""
+        if isinstance(self.undoable, list):
+            self.undoable.append(done)
+        else:
+            self.undoable = [done]
+
+    def look_at(self, seat: PeerState) -> None:
+        """Look at the inbox of a seat once all that is under way is done."""
+        if isinstance(self.ready, list):
+            self.ready.append(seat)
+        else:
+            self.ready = [seat]
 
     @property
     def started(self) -> int:
@@ -136,7 +151,7 @@ class Transaction:
         if seat.lost or seat.dropped:
             self.effects.append(Note("info", "it is not secured: the peer is gone", peer.number))
             return
-        self.undoable.append(Forgotten(seat))
+        self.undo_later(Forgotten(seat))
         if seat.inbox or seat.framer.waiting:
             text = f"{len(seat.inbox)} messages and {seat.framer.waiting} bytes that it said too early are thrown away"
             self.effects.append(Note("warning", text, peer.number))
@@ -153,10 +168,10 @@ class Transaction:
         if not seat.dropped:
             seat.dropped = True
             self.left(seat)
-            self.undoable.append(seat)
+            self.undo_later(seat)
             self.effects.append(DropEffect(peer.number, why))
             if seat.holder is not None:
-                self.ready.append(seat)
+                self.look_at(seat)
 
     def left(self, seat: PeerState) -> None:
         """Note that a seat is gone: sooner or later it may be given up."""
@@ -166,7 +181,7 @@ class Transaction:
         """Start a machine once the running transition is done."""
         starting = PendingSpawn(frame, machine, arguments)
         self.extras().starting += (starting,)
-        self.undoable.append(starting)
+        self.undo_later(starting)
 
     def ask(self, frame: CallFrame, node: CompiledState) -> None:
         """Ask the player what a state asks."""
@@ -187,7 +202,7 @@ class Transaction:
 
     def write_live(self, slots: list[Any], slot: int, value: Any) -> None:
         """Bind a live value, of whatever machine."""
-        self.undoable.append((slots, slot, slots[slot]))
+        self.undo_later((slots, slot, slots[slot]))
         slots[slot] = value
         if self.extra is not None and self.extra.watching is not None:
             self.extra.watching.written = True

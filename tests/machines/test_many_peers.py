@@ -208,6 +208,17 @@ def test_a_message_that_leaves_a_sign_up_and_comes_back_looks_at_no_peer_but_its
     assert counts[0] == counts[1] <= 2
 
 
+def test_a_sign_up_that_is_entered_again_and_again_is_known_once() -> None:
+    run = serve(BUSY)
+    guest = run.join()
+    run.say(guest, name("ann"))
+    for _ in range(5):
+        run.say(guest, "ping")  # leaves the sign-up, and comes back at once
+
+    assert run.heard(guest).count(said("pong")) == 5
+    assert len(run.session.sign_ups) == 1
+
+
 def test_a_guest_whose_bytes_make_no_sense_leaves_although_its_fault_keeps_the_state() -> None:
     run = serve(CHAT)
     ann, bob = run.join(), run.join()
