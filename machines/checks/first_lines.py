@@ -13,8 +13,8 @@ from machines.messages.automata import EVERY, Automaton, Builder, TooLargeError,
 from machines.messages.overlap import Overlap
 from machines.messages.types import MessageCodec
 from machines.model import FrameLine, Spec
+from machines.wire.arrived_frames import opens_with_pattern
 from machines.wire.byte_parts import Opening, characters_of, opening_of
-from machines.wire.composite_framing import opens_with_pattern
 from machines.wire.line_patterns import line_pattern
 
 

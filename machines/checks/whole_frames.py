@@ -8,7 +8,7 @@ from machines.analysis.call_graph import CallGraph
 from machines.checks.ambiguity import messages_listed
 from machines.model import Handlers
 from machines.problems import Location, Place, Problems
-from machines.wire.composite_framing import opens_with_pattern
+from machines.wire.arrived_frames import opens_with_pattern
 
 
 def check_whole_frames(flow: CallGraph, problems: Problems) -> None:

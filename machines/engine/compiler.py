@@ -66,6 +66,7 @@ from machines.model import (
     Branch,
     Call,
     Choice,
+    CompositeFrame,
     Expression,
     Goto,
     Handlers,
@@ -137,6 +138,8 @@ class Program:
         self.rules, self.stock = rules, stock
         self.codec = Codec(spec.wire, spec.frames)
         self.frames = spec.frames
+        # What is listed of a role by layers that hear it together, as they are met: see `machines.engine.mailbox`.
+        self.expected: dict[tuple[str, tuple[HandlerScope, ...]], tuple[bool, tuple[CompositeFrame, ...], bool]] = {}
         # Whether a message's bytes may be parsed past the codec: see `machines.messages.decoding.parser_of`.
         self.shallow_bytes = 2 * spec.wire.depth_max  # a text that is no longer is not nested too deep
         self.parses = not stock and spec.wire.framing != "text" and spec.wire.digits_max >= INT_DIGITS
@@ -170,11 +173,7 @@ class Program:
         }
         # Why no session of it can be run, or nothing: the checker says so too, with the place.
         flow = CallGraph(spec, self.role)
-        self.refused = ""
-        if flow.circle:
-            self.refused = f"calls go in a circle: {' -> '.join(flow.circle)}"
-        elif len(flow.longest_chain()) > CALL_DEPTH_MAX:
-            self.refused = f"machines call one another more than {CALL_DEPTH_MAX} deep"
+        self.refused = _why_refused(flow)
         self.live_around = live_around(flow, union=True)
         self.tables: dict[str, CompiledMachine] = {}
         for machine in self.role.machines.values():
@@ -192,6 +191,14 @@ class Program:
         """Whether a seat of this role may send a message."""
         senders = self.callers if seat_role in self.callers else (seat_role,)
         return any(sender in message.senders for sender in senders)
+
+
+def _why_refused(flow: CallGraph) -> str:
+    if flow.circle:
+        return f"calls go in a circle: {' -> '.join(flow.circle)}"
+    if len(flow.longest_chain()) > CALL_DEPTH_MAX:
+        return f"machines call one another more than {CALL_DEPTH_MAX} deep"
+    return ""
 
 
 def _may_be_wide(spec: Spec, message: str) -> bool:

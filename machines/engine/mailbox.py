@@ -18,7 +18,10 @@ from machines.wire.framing import FrameError
 
 if TYPE_CHECKING:
     from machines.engine.compiled_states import HandlerScope
+    from machines.engine.compiler import Program
     from machines.engine.interpreter import Interpreter
+
+EXPECTED_MAX = 512  # stacks of layers for which it is kept what they expect
 
 
 def cut(session: Interpreter, seat: PeerState, overtakes: Callable[[PeerState, bytes], bool] | None = None) -> None:
@@ -61,16 +64,7 @@ def cut_one(session: Interpreter, seat: PeerState, layers: Iterable[HandlerScope
     """Cut the next message as the layers that hear the peer now expect it; if none does, the bytes wait."""
     framer = seat.framer
     assert isinstance(framer, PartsFramer), "frames are cut by its like"
-    heard = lines = False
-    frames: list[CompositeFrame] = []
-    for layer in layers:
-        for _, shape, _ in layer.readers.get(seat.role, ()):
-            heard = True
-            of_its_own = session.program.frames.get(shape.name)
-            if of_its_own is None:
-                lines = True
-            elif of_its_own not in frames:
-                frames.append(of_its_own)
+    heard, frames, lines = _expected(session.program, seat.role, tuple(layers))
     if not (heard or seat.holder is not None or (seat.lost and not framer.waiting)):
         return
     seat.more = False
@@ -87,6 +81,22 @@ def cut_one(session: Interpreter, seat: PeerState, layers: Iterable[HandlerScope
         seat.inbox_bytes += len(raw)
     else:
         _cut_loss(session, seat)
+
+
+def _expected(
+    program: Program, role: str, layers: tuple[HandlerScope, ...]
+) -> tuple[bool, tuple[CompositeFrame, ...], bool]:
+    """Return if these layers list any message of a role, the frames of those that they do, and if any is a line."""
+    known = program.expected.get((role, layers))
+    if known is not None:
+        return known
+    listed = [shape.name for layer in layers for _, shape, _ in layer.readers.get(role, ())]
+    frames = list(dict.fromkeys(program.frames[name] for name in listed if name in program.frames))
+    if len(program.expected) >= EXPECTED_MAX:
+        program.expected.clear()
+    found = bool(listed), tuple(frames), any(name not in program.frames for name in listed)
+    program.expected[role, layers] = found
+    return found
 
 
 def _make_deaf(session: Interpreter, seat: PeerState, error: FrameError) -> None:

@@ -50,6 +50,8 @@ from machines.model import (
     FrameUntil,
     Wire,
 )
+from machines.wire.arrived_frames import Cutter, cutter, opens_with_pattern
+from machines.wire.arrived_parts import unstuffed
 from machines.wire.byte_parts import (
     Opening,
     opening_of,
@@ -66,32 +68,59 @@ _Step = Generator[None, None, Any]
 
 
 class Cut(bytes):
-    """A whole frame: as long as what it took; ``value`` is what it says, ``why`` is why it says nothing, if so."""
+    """A whole frame: as long as what it took; ``value`` is what it says, ``why`` is why it says nothing, if so.
+
+    It is read nowhere as bytes, so it has none of its own.
+    """
 
     frame: CompositeFrame
+    size: int
     value: Any
     why: str
 
     def __new__(cls, size: int, frame: CompositeFrame, value: Any, why: str = "") -> Cut:
         """Make one of a size, in bytes."""
-        found = super().__new__(cls, size)
+        found = _new(cls)
+        found.size = size
         found.frame = frame
         found.value = value
         found.why = why
         return found
 
+    def __len__(self) -> int:
+        """Return how many bytes it took."""
+        return self.size
 
-def opens_with_pattern(frame: CompositeFrame) -> bool:
-    """Whether the first line or the first bytes tell if it is this frame."""
-    return (isinstance(frame[0], FrameLine) and frame[0].pattern is not None) or bool(opening_of(frame).mask)
+
+_new: Callable[[type[Cut]], Cut] = bytes.__new__
 
 
 class PartsFramer:
     """Cuts lines and frames. The limits hold for a whole frame: bytes, and how many parts it has."""
 
-    __slots__ = ("_bad", "_buffer", "_bytes_max", "_charset", "_counts", "_end", "_error", "_first", "_lines",
-                 "_marks", "_matchers", "_openings", "_parts_max", "_running", "_scanned", "_size", "_whole",
-                 "_wire")  # fmt: skip
+    __slots__ = (
+        "_bad",
+        "_buffer",
+        "_bytes_max",
+        "_charset",
+        "_counts",
+        "_cut",
+        "_end",
+        "_error",
+        "_first",
+        "_frames",
+        "_lines",
+        "_marks",
+        "_matchers",
+        "_openings",
+        "_parts_max",
+        "_running",
+        "_scanned",
+        "_size",
+        "_wanted",
+        "_whole",
+        "_wire",
+    )  # fmt: skip
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
@@ -112,6 +141,9 @@ class PartsFramer:
         self._openings: dict[int, tuple[CompositeFrame, Opening | None]] = {}  # by its frame's id
         self._lines = True  # whether what is no frame may be a line
         self._error: FrameError | None = None
+        self._frames: Sequence[CompositeFrame] | None = None  # of which ``_cut`` cuts those that have come whole
+        self._wanted = True  # whether it cuts lines too
+        self._cut: Cutter
 
     @property
     def waiting(self) -> int:
@@ -142,6 +174,15 @@ class PartsFramer:
         if self._error is not None:
             raise self._error
         self._lines = lines
+        if self._running is None and self._buffer:
+            if frames is not self._frames or lines is not self._wanted:
+                self._frames, self._wanted = frames if isinstance(frames, tuple) else None, lines
+                self._cut = cutter(self._wire, frames, lines)
+            whole = self._cut(self._buffer)
+            if whole is not None:
+                size, frame, value = whole
+                del self._buffer[:size]
+                return value if frame is None else Cut(size, frame, value)
         if self._running is None or self._first:
             if not self._buffer:
                 return None
@@ -186,15 +227,16 @@ class PartsFramer:
 
     def _message(self, frames: Sequence[CompositeFrame]) -> _Step:
         whole = self._whole = next((frame for frame in frames if self._opening(frame) is None), None)
-        opened = whole or (yield from self._opened(frames))
-        if opened is not None:
-            self._first = False
-            value = yield from self._parts(opened, {}, [])
-            return Cut(self._size, opened, value, self._bad)
         while True:
+            opened = whole or (yield from self._opened(frames))
+            if opened is not None:
+                self._first = False
+                value = yield from self._parts(opened, {}, [])
+                return Cut(self._size, opened, value, self._bad)
             # An empty line between messages is nothing; all that have come are skipped in one step.
             if self._scanned == 0 and (blank := BLANK_LINES.match(self._buffer)) is not None:
                 del self._buffer[: blank.end()]
+                continue
             line = yield from self._line(b"\n")
             if line:
                 break
@@ -355,10 +397,7 @@ class PartsFramer:
             yield
         content = bytes(self._buffer[: found.start()])
         self._took(found.end())
-        if end == b"\n":
-            content = content.replace(b"\r\n", end)
-        content = content.removesuffix(end).removeprefix(mark).replace(end + mark, end)
-        return self._text(content.replace(end, b"\n"))
+        return self._text(unstuffed(content, mark, end))
 
     def _took(self, size: int) -> None:
         self._check(size)

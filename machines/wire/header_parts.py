@@ -12,7 +12,7 @@ that is no number end the stream, so that no two programs cut the same bytes dif
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from machines.frame_parts import FrameHeaders
@@ -26,7 +26,7 @@ HEADERS: Final = ""  # what is kept of them beside the counts, under no name tha
 _Step = Generator[None, None, Any]
 _name = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+").fullmatch
 _control = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]").search
-_decimal = re.compile("[0-9]{1,10}").fullmatch
+decimal = re.compile("[0-9]{1,10}").fullmatch
 _hexadecimal = re.compile(rb"[0-9a-fA-F]{1,8}").fullmatch
 
 
@@ -42,20 +42,48 @@ def read_headers(
     """
     several: dict[str, list[str]] = {}
     while line := (yield from take_line()):
-        name, colon, value = line.partition(b":")
-        if not colon or not _name(name) or _control(value):
-            raise FrameError(f"a header like 'Name: value' is wanted, not {line[:40]!r}")
-        try:
-            several.setdefault(name.decode().lower(), []).append(value.strip(b" \t").decode(charset))
-        except UnicodeDecodeError as error:
-            raise FrameError(f"a header is not {charset}: {error.reason}") from None
+        _add_header(several, line, charset)
+    note_headers(part, _joined(several), counts, found)
+
+
+def headers_of(lines: Sequence[bytes], charset: str) -> dict[str, str]:
+    """Return the headers that stand on lines, by their names in small letters.
+
+    Raises:
+        FrameError: a line is no header, or a length is there twice.
+    """
+    several: dict[str, list[str]] = {}
+    for line in lines:
+        _add_header(several, line, charset)
+    return _joined(several)
+
+
+def _add_header(several: dict[str, list[str]], line: bytes, charset: str) -> None:
+    name, colon, value = line.partition(b":")
+    if not colon or not _name(name) or _control(value):
+        raise FrameError(f"a header like 'Name: value' is wanted, not {line[:40]!r}")
+    try:
+        several.setdefault(name.decode().lower(), []).append(value.strip(b" \t").decode(charset))
+    except UnicodeDecodeError as error:
+        raise FrameError(f"a header is not {charset}: {error.reason}") from None
+
+
+def _joined(several: Mapping[str, Sequence[str]]) -> dict[str, str]:
     for name in (LENGTH, CODING):
         if len(set(several.get(name, ()))) > 1:
             raise FrameError(f"{name} stands twice among the headers")
-    headers = {name: values[0] if name in (LENGTH, CODING) else ", ".join(values) for name, values in several.items()}
+    return {name: values[0] if name in (LENGTH, CODING) else ", ".join(values) for name, values in several.items()}
+
+
+def note_headers(part: FrameHeaders, headers: dict[str, str], counts: dict[str, Any], found: list[Any]) -> None:
+    """Note the counts of headers, and add the mapping to ``found`` if it is a value.
+
+    Raises:
+        FrameError: a length is missing, or no number.
+    """
     for header, count in part.counts or ():
         length = headers.get(header.lower(), "")
-        if not _decimal(length):
+        if not decimal(length):
             raise FrameError(f"no number as {header} among the headers")
         counts[count] = int(length)
     counts[HEADERS] = headers
@@ -76,7 +104,7 @@ def read_content(
     if coding is None:
         if length is None:
             return b""
-        if not _decimal(length):
+        if not decimal(length):
             raise FrameError("content-length is no number")
         return (yield from take_bytes(int(length)))
     if length is not None or coding.lower() != "chunked":

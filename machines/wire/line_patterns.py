@@ -119,18 +119,21 @@ class LinePattern:
     """How a line is read and written.
 
     ``match(line)`` returns what stands in its names, None for bytes that are no such line. ``write(names)`` returns
-    the text; it raises Mismatch for a value that its place cannot take, or that would be read otherwise.
+    the text; it raises Mismatch for a value that its place cannot take, or that would be read otherwise. ``plain`` says
+    that but counts in decimal digits stand in it, or nothing: see `count_pattern`.
     """
 
-    __slots__ = ("_charset", "_ways", "line", "match")
+    __slots__ = ("_charset", "_ways", "line", "match", "plain")
 
     def __init__(self, line: FrameLine, charset: str) -> None:
         assert line.pattern is not None, "any line has no pattern"
         self.line = line
         self._charset = charset
         self._ways = [_Spelling(pattern, line) for pattern in (line.pattern, *line.shorter)]
-        plain = not (line.values or line.shorter or line.hexadecimal or line.any_case)
-        self.match: Callable[[bytes], dict[str, Any] | None] = _counter(line.pattern, charset) if plain else self._match
+        self.plain = not (line.values or line.shorter or line.hexadecimal or line.any_case)
+        self.match: Callable[[bytes], dict[str, Any] | None] = self._match
+        if self.plain:
+            self.match = _counter(line.pattern, charset)
 
     def _match(self, line: bytes) -> dict[str, Any] | None:
         try:
@@ -174,12 +177,20 @@ def line_pattern(line: FrameLine, charset: str) -> LinePattern:
     return LinePattern(line, charset)
 
 
+def count_pattern(pattern: tuple[str, ...], charset: str) -> bytes:
+    """Return the regular expression of a line that has only counts, with a group for each.
+
+    Digits and what is not one never run into each other, so it takes linear time.
+    """
+    return b"".join(
+        _COUNT.encode() if index % 2 else re.escape(part.encode(charset)) for index, part in enumerate(pattern)
+    )
+
+
 def _counter(pattern: tuple[str, ...], charset: str) -> Callable[[bytes], dict[str, Any] | None]:
     """Return what reads a line that has only counts: the quick way."""
     names = pattern[1::2]
-    # Digits and what is not one never run into each other, so this takes linear time.
-    pieces = (_COUNT.encode() if index % 2 else re.escape(part.encode(charset)) for index, part in enumerate(pattern))
-    found = re.compile(b"".join(pieces))
+    found = re.compile(count_pattern(pattern, charset))
 
     def match(line: bytes) -> dict[str, Any] | None:
         hit = found.fullmatch(line)

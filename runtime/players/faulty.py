@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from machines.frame_parts import FrameBits, FrameByte, FrameNumber, NumberKind, Rest
 from machines.model import FrameBytes, FrameLine, FramePart, FrameRepeat, FrameSize, FrameUntil, Spec
+from machines.wire.arrived_frames import opens_with_pattern
 from machines.wire.byte_parts import plainest, write_number
-from machines.wire.composite_framing import opens_with_pattern
 from runtime.players.base import Arguments, EndlessAnswer, GenericPlayer, RawAnswer, Vanish
 
 # Neither JSON nor, for framings that cut by lines, more than one message. The length framing reads the first four bytes

@@ -25,7 +25,7 @@ from machines.verification.abstract.state import (
     is_marked,
 )
 from machines.verification.abstract.transitions import StateTransitions
-from machines.wire.composite_framing import opens_with_pattern
+from machines.wire.arrived_frames import opens_with_pattern
 
 
 class RoleDomain(StateTransitions):
