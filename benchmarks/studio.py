@@ -1,12 +1,14 @@
 """How fast the studio's pages are: ``python -m benchmarks.studio``; the extras ``web`` and ``test-web``, and Chromium.
 
-Ready and jump: a page of 10,000 steps, one game repeated. Class: 60 pages that are told 40 steps a second, and what
-that costs the process that serves them. Keys: from the last key in the editor to the problem that it makes.
+Ready, jump and scroll: a page of 10,000 steps, one game repeated. Class: 60 pages that are told 40 steps a second, and
+what that costs the process that serves them; once as a run writes its journal, twice a second, and once line by line.
+Keys: from the last key in the editor to the problem that it makes.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import shutil
@@ -25,6 +27,7 @@ from machines.loader import find
 STEPS = 10_000
 VIEWERS = 60
 STEPS_A_SECOND = 40
+PIECES = (20, 1)  # lines that are written at once: as many as a journal's flush has, and one by one
 BEGUN = 20  # lines of the journal that are there before the class looks
 KEYS = 12
 SERVE_LONG = """
@@ -46,6 +49,19 @@ FRAME = """async () => {
     document.body.getBoundingClientRect();
     times.push(performance.now() - before);
     await new Promise(requestAnimationFrame);
+  }
+  return times;
+}"""
+SCROLL = """async () => {
+  const list = document.getElementById("list");
+  const times = [];
+  let before = performance.now();
+  for (let at = 0; at < 60; at++) {
+    list.scrollTop += 180;
+    await new Promise(requestAnimationFrame);
+    const now = performance.now();
+    times.push(now - before);
+    before = now;
   }
   return times;
 }"""
@@ -87,13 +103,16 @@ def long_page(browser: Any, journal: Path) -> None:
             page.wait_for_selector("body[data-ready]")
             ready = page.evaluate("performance.now()")
             frames = page.evaluate(FRAME)
+            scrolled = page.evaluate(SCROLL)
             told = page.inner_text("#where").partition(" of ")[2].partition(",")[0]
             page.close()
             print(f"{told} steps: ready in {ready / 1000:.2f} s, a jump in {statistics.median(frames):.1f} ms, "
-                  f"95 % within {statistics.quantiles(frames, n=20)[18]:.1f} ms")  # fmt: skip
+                  f"95 % within {statistics.quantiles(frames, n=20)[18]:.1f} ms, "
+                  f"a frame of scrolling 95 % within {statistics.quantiles(scrolled, n=20)[18]:.1f} ms")  # fmt: skip
 
 
-async def listen(link: str, seen: list[float], done: asyncio.Event, cookie: str) -> None:
+async def listen(link: str, seen: list[tuple[float, int, int]], done: asyncio.Event, cookie: str) -> None:
+    """Note when which rows came, as (seconds, first, end)."""
     from websockets.asyncio.client import connect
     from websockets.typing import Origin
 
@@ -103,10 +122,11 @@ async def listen(link: str, seen: list[float], done: asyncio.Event, cookie: str)
     ) as socket:
         while not done.is_set():
             try:
-                await asyncio.wait_for(socket.recv(), 0.5)
+                text = await asyncio.wait_for(socket.recv(), 0.5)
             except TimeoutError:
                 continue
-            seen.append(time.monotonic())
+            at, told = time.monotonic(), json.loads(text)
+            seen.append((at, told["from"], told["from"] + len(told["rows"])))
 
 
 def cpu_seconds(pid: int) -> float:
@@ -115,7 +135,7 @@ def cpu_seconds(pid: int) -> float:
     return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
 
-async def a_class(link: str, pid: int, journal: Path, lines: list[bytes]) -> None:
+async def a_class(link: str, pid: int, journal: Path, lines: list[bytes], piece: int) -> None:
     import urllib.request
 
     class Kept(urllib.request.HTTPRedirectHandler):
@@ -131,15 +151,23 @@ async def a_class(link: str, pid: int, journal: Path, lines: list[bytes]) -> Non
     tasks = [asyncio.create_task(listen(link, one, done, cookie)) for one in seen]
     await asyncio.sleep(2)
     before, began = cpu_seconds(pid), time.monotonic()
+    written: dict[int, float] = {}  # when each row was
     with journal.open("ab", buffering=0) as file:
-        for at, line in enumerate(lines, start=1):
-            file.write(line)
-            await asyncio.sleep(max(0.0, began + at / STEPS_A_SECOND - time.monotonic()))
+        for at in range(0, len(lines), piece):
+            file.write(b"".join(lines[at : at + piece]))
+            written |= dict.fromkeys(range(BEGUN - 1 + at, BEGUN - 1 + at + piece), time.monotonic())
+            await asyncio.sleep(max(0.0, began + (at + piece) / STEPS_A_SECOND - time.monotonic()))
     spent, took = cpu_seconds(pid) - before, time.monotonic() - began
+    await asyncio.sleep(0.5)
     done.set()
     await asyncio.gather(*tasks)
-    messages = sum(map(len, seen))
-    print(f"{VIEWERS} pages, {STEPS_A_SECOND} steps/s: {100 * spent / took:.1f} % of a core, {messages} messages told")
+    told = [one for those in seen for one in those]
+    late = [at - written[row] for at, first, end in told for row in range(first, end) if row in written]
+    print(
+        f"{VIEWERS} pages, {STEPS_A_SECOND} steps/s, {piece} at once: {100 * spent / took:.1f} % of a core, "
+        f"{len(told)} messages told; {1000 * statistics.median(late):.0f} ms from the journal to a page, "
+        f"99 % within {1000 * statistics.quantiles(late, n=100)[98]:.0f} ms"
+    )
 
 
 def keys(browser: Any, folder: Path) -> None:
@@ -181,9 +209,10 @@ def a_live_class(folder: Path) -> None:
     words = ["play", "santorini-prompts", "--players", "4", "--seed", "2", "-q", "--journal", str(journal)]
     subprocess.run([sys.executable, "-m", "runtime", *words], check=True, capture_output=True)
     lines = journal.read_bytes().splitlines(keepends=True)[:-1]
-    growing.write_bytes(b"".join(lines[:BEGUN]))
-    with serving("-m", "runtime", "studio", str(growing), "--no-browser") as (child, link):
-        asyncio.run(a_class(link, child.pid, growing, lines[BEGUN:]))
+    for piece in PIECES:
+        growing.write_bytes(b"".join(lines[:BEGUN]))
+        with serving("-m", "runtime", "studio", str(growing), "--no-browser") as (child, link):
+            asyncio.run(a_class(link, child.pid, growing, lines[BEGUN:], piece))
 
 
 if __name__ == "__main__":

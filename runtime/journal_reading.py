@@ -196,7 +196,8 @@ class JournalFile:
         if self._file.closed:
             return b""
         try:
-            content = self._file.read(READ_BYTES_MAX + 1 - self._read)
+            # As much as is there: room for all that there may be would be got anew for each look.
+            content = self._file.read(min(self.waiting, READ_BYTES_MAX + 1 - self._read))
             if not content and self._read:
                 self._check_place()
         except OSError as error:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
 
 from diagrams.states.builder import flow
 from diagrams.states.coverage import Key, Taken, branches
@@ -15,6 +17,7 @@ from machines.model import Spec
 from machines.problems import Place
 
 _INDEX = re.compile(r"\[\d+\]$")  # which of several calls of a machine it is
+PATHS_KEPT: Final = 4_096  # of calls; a run has the same ones in each of its steps
 
 
 class Marks:
@@ -62,6 +65,7 @@ class Marks:
         return self._arrows
 
 
+@lru_cache(maxsize=PATHS_KEPT)
 def machine_of(path: str) -> str:
     """Return the machine that runs in a call: ``main.turn[1]`` is one of ``turn``."""
     return _INDEX.sub("", path.rpartition(".")[2])

@@ -119,6 +119,8 @@ class RunFacts:
             self.run.read(lines_max)
         except (JournalError, ReplayError) as error:
             failed = str(error)
+        if len(self.run.steps) == before.rows and self.run.complete == before.complete and failed is None:
+            return False
         self._shown(failed)
         if self.over:
             self.run.close()

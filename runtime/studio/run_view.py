@@ -25,7 +25,8 @@ from runtime.studio.steps import RecordedRun
 ROWS_MAX: Final = 2_000  # in one message to a page
 LINES_MAX: Final = 2_000  # of a journal that are replayed before pages are told of them
 AT_ONCE_BYTES: Final = 1 << 14  # of a journal that are replayed at once: a thread would cost more than it saves
-READ_SECONDS: Final = 0.1  # between two looks at a journal that is being written
+READ_SECONDS: Final = 0.06  # between two looks at a journal that is being written
+GATHER_SECONDS: Final = 0.18  # until the next one where there was news: many pages are told of several steps at once
 
 
 class RunView:
@@ -144,18 +145,27 @@ class OpenRun:
     ``own`` shows all of it, ``shared`` what was known ``behind`` seconds ago; None if it is not shared.
     """
 
-    def __init__(self, run: RecordedRun, room: Room, behind: float | None = None, up: str = "") -> None:
+    def __init__(
+        self,
+        run: RecordedRun,
+        room: Room,
+        behind: float | None = None,
+        up: str = "",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """Draw the pictures. Raises PictureError: Graphviz is missing, or a picture is too much for it."""
         self._facts = RunFacts(run)
+        self._clock = clock
         drawn = pictures(run)
-        self.own = RunView(self._facts, drawn, room, up=up)
-        self.shared = None if behind is None else RunView(self._facts, drawn, room, behind, up)
+        self.own = RunView(self._facts, drawn, room, up=up, clock=clock)
+        self.shared = None if behind is None else RunView(self._facts, drawn, room, behind, up, clock)
+        self._due = 0.0  # when the journal is looked at again
 
     async def read_on(self) -> None:
         """Read the journal as it is written, and tell the pages, until all has been told."""
         try:
             while not await self.read():
-                await anyio.sleep(READ_SECONDS)
+                await anyio.sleep(max(READ_SECONDS, self._due - self._clock()))
         finally:
             self.close()
 
@@ -170,7 +180,18 @@ class OpenRun:
         return None if view is None else view.app
 
     async def read(self) -> bool:
-        """Read what has been written by now, and return whether pages have been told all that will come."""
+        """Read what has been written by now, and return whether pages have been told all that will come.
+
+        Shortly after there was news nothing is read: what comes until then is told at once.
+        """
+        before, now = len(self._facts.rows), self._clock()
+        if now >= self._due:
+            await self._read_all()
+            self._due = now + GATHER_SECONDS if len(self._facts.rows) > before else 0.0
+        self._look()
+        return all(view.seen.over for view in self._views())
+
+    async def _read_all(self) -> None:
         more = not self._facts.over
         while more:
             before = len(self._facts.rows)
@@ -180,8 +201,6 @@ class OpenRun:
                 await anyio.to_thread.run_sync(self._facts.read, LINES_MAX)
             more = len(self._facts.rows) - before == LINES_MAX
             self._look()
-        self._look()
-        return all(view.seen.over for view in self._views())
 
     def close(self) -> None:
         """Read no more."""

@@ -24,11 +24,13 @@ from runtime.studio.steps import RecordedRun, run_of
 
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 
+import anyio
 import httpx2
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from runtime.studio.run_view import ROWS_MAX
+from runtime.studio.rooms import Room
+from runtime.studio.run_view import GATHER_SECONDS, ROWS_MAX, OpenRun
 from runtime.studio.site import VIEWERS_MAX, RunSite
 
 HOST = "http://127.0.0.1:8000"
@@ -137,6 +139,23 @@ def rows_until_closed(page: Any) -> list[Any]:
         assert len(told["rows"]) <= ROWS_MAX
         rows += told["rows"]
         complete = told["complete"]
+
+
+def test_what_comes_shortly_after_news_is_told_with_what_comes_next(lines: list[bytes], tmp_path: Path) -> None:
+    path, now = tmp_path / "run.jsonl", 0.0
+    path.write_bytes(lines[0])
+    run = OpenRun(RecordedRun(path), Room(1), clock=lambda: now)
+    seen = []
+    with path.open("ab", buffering=0) as file:
+        for line, wait in zip(lines[1:7], (0.01, 0.01, GATHER_SECONDS, 0.01, GATHER_SECONDS, 1), strict=True):
+            file.write(line)
+            assert not anyio.run(run.read)
+            seen.append(run.own.seen.rows)
+            now += wait
+        assert seen == [1, 1, 1, 4, 4, 6]
+        file.write(b"".join(lines[7:]))
+        assert anyio.run(run.read), "all is told"
+    run.close()
 
 
 @pytest.mark.parametrize(
