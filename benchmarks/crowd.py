@@ -20,7 +20,7 @@ from benchmarks.engine import RULES, move
 from benchmarks.growth import HALL
 from machines.effects import Send
 from machines.engine.session import Program, Session
-from machines.loader import load, load_text, rules_modules
+from machines.parser.loader import load, load_text, rules_modules
 
 MOVES: Final = 4  # of each game, before its memory is measured
 SESSIONS: Final = 500

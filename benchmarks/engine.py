@@ -28,7 +28,7 @@ from typing import Any
 from benchmarks.trivial import GAME
 from machines.effects import Effect, Send
 from machines.engine.session import Program, Session
-from machines.loader import load, rules_functions, rules_modules
+from machines.parser.loader import load, rules_functions, rules_modules
 from rules.players.tsuro import PLAYERS
 
 PAIRS = str(Path(__file__).with_name("pairs.yaml"))

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from machines.loader import find
+from machines.parser.loader import find
 
 WIDE, HIGH, SCALE = 1300, 797, 0.62  # pixels of a page, and how small it is shown
 FRAME_MILLISECONDS = 2_200

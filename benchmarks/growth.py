@@ -24,12 +24,12 @@ from typing import Final
 from benchmarks.chart import curves
 from benchmarks.engine import PAIRS, RULES, move, pairs_program, seated
 from machines.engine.session import Program, Session
-from machines.loader import load, load_text, rules_modules
 from machines.model import Spec
-from machines.verification.contracts import contracts_for
+from machines.parser.loader import load, load_text, rules_modules
+from machines.verification.abstract.contracts import contracts_for
 from machines.verification.verify import verify
-from runtime.journal import Head, open_journal
-from runtime.replay import replay
+from runtime.journal.replay import replay
+from runtime.journal.writing import Head, open_journal
 
 STRAIGHT: Final = 2.0
 COPIED: Final = 0.025

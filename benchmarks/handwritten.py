@@ -33,7 +33,7 @@ from benchmarks import trivial
 from benchmarks.batches import Batches
 from benchmarks.plain_servers import serve_streams, serve_threads
 from machines.model import Wire
-from runtime.journal import FLUSH_LINES, FLUSH_SECONDS
+from runtime.journal.writing import FLUSH_LINES, FLUSH_SECONDS
 from runtime.network.transport import Connection, listen
 
 JOIN_SECONDS = 10.0

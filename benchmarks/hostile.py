@@ -25,7 +25,7 @@ from multiprocessing.pool import AsyncResult, Pool
 from pathlib import Path
 from typing import Final
 
-from machines.loader import load, rules_modules, shipped
+from machines.parser.loader import load, rules_modules, shipped
 from runtime.simulation.hostile_game import HostileCampaign, HostileGame, load_with_strangers
 
 SLOW_SECONDS: Final = 30.0  # of CPU for one game: it hangs

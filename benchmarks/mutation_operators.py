@@ -24,7 +24,7 @@ from machines.model import (
     Call,
     Choice,
     Constant,
-    Drop,
+    DropPeers,
     Each,
     Enumeration,
     Expression,
@@ -45,7 +45,7 @@ from machines.model import (
     Return,
     Role,
     Scalar,
-    Send,
+    SendMessages,
     Spec,
     State,
     Stay,
@@ -191,9 +191,9 @@ def _drop_within(site: Site, scene: _Scene) -> Iterator[Change]:
 
 def _drop_send(site: Site, scene: _Scene) -> Iterator[Change]:
     for at, step in _steps(site):
-        if isinstance(step, Send) and not _to_many(step, scene):
+        if isinstance(step, SendMessages) and not _to_many(step, scene):
             yield f"{_told(step)} is not sent", site.value[:at] + site.value[at + 1 :]
-    if isinstance(site.value, Send) and len(site.value.messages) > 1:
+    if isinstance(site.value, SendMessages) and len(site.value.messages) > 1:
         for at, call in enumerate(site.value.messages):
             left = site.value.messages[:at] + site.value.messages[at + 1 :]
             yield f"{call.path} is not sent", replace(site.value, messages=left)
@@ -201,12 +201,12 @@ def _drop_send(site: Site, scene: _Scene) -> Iterator[Change]:
 
 def _drop_broadcast(site: Site, scene: _Scene) -> Iterator[Change]:
     for at, step in _steps(site):
-        if isinstance(step, Send) and _to_many(step, scene):
+        if isinstance(step, SendMessages) and _to_many(step, scene):
             yield f"{_told(step)} is sent to nobody", site.value[:at] + site.value[at + 1 :]
 
 
 def _send_to_one(site: Site, scene: _Scene) -> Iterator[Change]:
-    if isinstance(site.value, Send) and site.value.receivers is not None and _to_many(site.value, scene):
+    if isinstance(site.value, SendMessages) and site.value.receivers is not None and _to_many(site.value, scene):
         yield f"{_told(site.value)} is sent to the first", replace(site.value, receivers=_first(site.value.receivers))
     each = site.value
     if isinstance(each, Each) and isinstance(each.items, Name) and each.items.name in scene.groups():
@@ -267,30 +267,30 @@ def _never_return(site: Site, scene: _Scene) -> Iterator[Change]:
 
 
 def _swap_sends(site: Site, scene: _Scene) -> Iterator[Change]:
-    sends = [at for at, step in _steps(site) if isinstance(step, Send)]
+    sends = [at for at, step in _steps(site) if isinstance(step, SendMessages)]
     for one, other in pairwise(sends):
         steps = list(site.value)
         steps[one], steps[other] = steps[other], steps[one]
         yield f"{_told(steps[one])} before {_told(steps[other])}", tuple(steps)
-    if isinstance(site.value, Send) and len(site.value.messages) > 1:
+    if isinstance(site.value, SendMessages) and len(site.value.messages) > 1:
         first, second, *rest = site.value.messages
         yield f"{second.path} before {first.path}", replace(site.value, messages=(second, first, *rest))
 
 
 def _send_twice(site: Site, scene: _Scene) -> Iterator[Change]:
-    if isinstance(site.value, Send):
+    if isinstance(site.value, SendMessages):
         first = site.value.messages[0]
         yield f"{first.path} twice", replace(site.value, messages=(first, *site.value.messages))
 
 
 def _drop_drop(site: Site, scene: _Scene) -> Iterator[Change]:
     for at, step in _steps(site):
-        if isinstance(step, Drop):
+        if isinstance(step, DropPeers):
             yield "no 'drop'", site.value[:at] + site.value[at + 1 :]
 
 
 def _send_other(site: Site, scene: _Scene) -> Iterator[Change]:
-    if not isinstance(site.value, Send):
+    if not isinstance(site.value, SendMessages):
         return
     for at, call in enumerate(site.value.messages):
         given = len(call.arguments) if call.arguments is not None else None
@@ -378,7 +378,7 @@ def _steps(site: Site) -> Iterator[tuple[int, Any]]:
         yield from enumerate(site.value)
 
 
-def _to_many(send: Send, scene: _Scene) -> bool:
+def _to_many(send: SendMessages, scene: _Scene) -> bool:
     return isinstance(send.receivers, Name) and send.receivers.name in scene.groups()
 
 
@@ -386,7 +386,7 @@ def _first(peers: Expression) -> Expression:
     return Item(peers, Constant(0, peers.place), peers.place)
 
 
-def _told(send: Send) -> str:
+def _told(send: SendMessages) -> str:
     return " and ".join(call.path for call in send.messages)
 
 

@@ -27,9 +27,9 @@ from typing import Final, Literal, get_args
 
 from benchmarks.mutation_operators import OPERATORS, Mutant, mutants
 from machines.checks.checker import check
-from machines.loader import load, rules_modules, shipped
 from machines.model import Spec
-from machines.verification.contracts import contracts_for
+from machines.parser.loader import load, rules_modules, shipped
+from machines.verification.abstract.contracts import contracts_for
 from machines.verification.verify import verify
 from runtime.simulation.campaign import Campaign, RunLog
 from runtime.simulation.snapshots import Games, changes, kept

@@ -22,8 +22,8 @@ import anyio
 from benchmarks.batches import Batches
 from benchmarks.handwritten import SERVERS
 from machines.engine.session import Program
-from machines.loader import load, rules_modules
-from runtime.journal import FORMAT, Head, Journal, open_journal
+from machines.parser.loader import load, rules_modules
+from runtime.journal.writing import FORMAT, Head, Journal, open_journal
 from runtime.network.clock import make_clock
 from runtime.network.transport import Connection, listen
 from runtime.sessions.driver import SessionDriver

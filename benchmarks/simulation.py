@@ -18,7 +18,7 @@ from functools import partial
 
 import anyio
 
-from machines.loader import load, rules_modules
+from machines.parser.loader import load, rules_modules
 from runtime.commands.match_setup import MatchSetup, cast
 from runtime.players.seeds import derived_seed
 from runtime.players.strategy import StrategyQuestion

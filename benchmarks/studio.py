@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from machines.loader import find
+from machines.parser.loader import find
 
 STEPS = 10_000
 VIEWERS = 60

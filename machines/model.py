@@ -268,7 +268,7 @@ class Let:
 
 
 @dataclass(frozen=True, slots=True)
-class Send:
+class SendMessages:
     """Send messages, in order, to ``receivers`` (a peer or a list of peers), or to the peer at hand (None)."""
 
     receivers: Expression | None
@@ -277,7 +277,7 @@ class Send:
 
 
 @dataclass(frozen=True, slots=True)
-class Drop:
+class DropPeers:
     """Close a peer, or each of a list, once all sent before is out."""
 
     peers: Expression
@@ -300,7 +300,7 @@ class Start:
     place: Place
 
 
-Step = Let | Start | Send | Secure | Drop
+Step = Let | Start | SendMessages | Secure | DropPeers
 
 
 @dataclass(frozen=True, slots=True)

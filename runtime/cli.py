@@ -8,17 +8,13 @@ import threading
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from errno import EPIPE
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from io import TextIOWrapper
-from pathlib import Path
 
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
 from runtime.commands.exit_codes import FAILED, INTERRUPTED, OK, PROBLEMS, UNREAD, only, sentence
-from runtime.commands.output import MISSING, OutputError, note, put, results_apart
-
-OURS = ("machines", "rules", "runtime", "diagrams", "specs")
+from runtime.process.installation import foreign_packages, program_version
+from runtime.process.output import MISSING, OutputError, note, put, results_apart
 
 _HELP = (
     "One YAML file runs, checks and draws a TCP protocol.\n\n"
@@ -177,30 +173,6 @@ def _told(error: BaseException) -> int:
     told_by = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     note(f"accord: a fault of Accord itself: {told_by} (ACCORD_DEBUG=1 shows where)")
     return FAILED
-
-
-def program_version() -> str:
-    """Return the version of Accord that is installed."""
-    try:
-        return version("accord")
-    except PackageNotFoundError:  # run from a checkout that is not installed
-        return "0 (not installed)"
-
-
-def foreign_packages() -> list[str]:
-    """Return a sentence for each of our import packages that is another distribution's, or missing."""
-    here = Path(__file__).resolve().parent.parent
-    faults = []
-    for name in OURS:
-        found = find_spec(name)
-        if found is None or found.origin is None:
-            faults.append(f"the package {name!r} of Accord is missing from {here}: install Accord again")
-        elif Path(found.origin).resolve().parent.parent != here:
-            faults.append(
-                f"the package {name!r} found in {Path(found.origin).parent} is not Accord's: "
-                "install Accord in a virtual environment of its own"
-            )
-    return faults
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from machines.loader import load, shipped
+from machines.parser.loader import load, shipped
 
 THREE_SPECS = ("smtp", "santorini-relay", "tsuro")
 """A protocol of lines, one of three roles, one of machines that call each other."""

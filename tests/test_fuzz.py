@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from machines.effects import Drop, Note
-from machines.loader import load
+from machines.parser.loader import load
 from rules.players.tsuro import PLAYERS
 from tests.runtime.tsuro_table import RULES, TOKENS, is_request, placement, rehearsed, tsuro
 from tests.support.session_harness import Run

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from machines.checks import check
-from machines.loader import load_text, rules_modules
 from machines.manual import FRAMES, Example, Page, PageError, pages, pages_in, read_page
+from machines.parser.loader import load_text, rules_modules
 from machines.problems import SpecError
 from machines.verification.verify import verify
 from runtime.manual import pages as all_pages

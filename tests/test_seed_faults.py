@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from machines.checks import check
-from machines.loader import load_text, rules_modules
-from machines.verification.contracts import contracts_for
+from machines.parser.loader import load_text, rules_modules
+from machines.verification.abstract.contracts import contracts_for
 from machines.verification.verdict import Verdict
 from machines.verification.verify import verify
 from runtime.cli import main

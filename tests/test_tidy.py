@@ -63,7 +63,7 @@ def test_imports_point_one_way(path: Path) -> None:
 def test_no_shipped_module_does_input_or_output_outside_the_runtime() -> None:
     io = {"socket", "asyncio", "selectors", "anyio", "time", "threading"}
     # The pictures run Graphviz in a child process, with a lock and a time limit.
-    allowed = {"diagrams/rendering/render.py": {"threading", "time"}}
+    allowed = {"diagrams/render.py": {"threading", "time"}}
     for path in SHIPPED:
         name = label(path)
         if not name.startswith("runtime/"):

@@ -22,8 +22,8 @@ from diagrams.documents.model import (
     WaitRow,
 )
 from diagrams.documents.wire_words import EARLY, LIMITS, framing_words
-from diagrams.phrases import body_text, bound, duration, frame_text, moment, outcome_parts, quantity, told
 from diagrams.states.builder import answered_by, callers, limited, starters
+from diagrams.states.phrases import body_text, bound, duration, frame_text, moment, outcome_parts, quantity, told
 from machines.expressions.unparse import show, walk
 from machines.messages.bodies import compile_message
 from machines.messages.types import compile_type, type_text
@@ -31,7 +31,7 @@ from machines.model import (
     Branch,
     Call,
     Choice,
-    Drop,
+    DropPeers,
     Each,
     Expression,
     Goto,
@@ -46,7 +46,7 @@ from machines.model import (
     ObjectType,
     Return,
     Secure,
-    Send,
+    SendMessages,
     Setting,
     Spec,
     State,
@@ -194,7 +194,7 @@ def _sends(spec: Spec) -> Iterator[tuple[str, Call]]:
     """Yield every send of a spec with where and when it is done, in words."""
     for machine, state, when, steps in _steps(spec):
         for step in steps:
-            if isinstance(step, Send):
+            if isinstance(step, SendMessages):
                 to = f", to {show(step.receivers)}" if step.receivers is not None else ""
                 for call in step.messages:
                     yield f"{_where(machine, state)}: {when}{to}", call
@@ -364,10 +364,10 @@ def _of_step(step: Step) -> Iterator[Expression]:
     match step:
         case Let(bindings, _):
             yield from (binding.value for binding in bindings)
-        case Send(receivers, messages, _):
+        case SendMessages(receivers, messages, _):
             yield from () if receivers is None else (receivers,)
             yield from (argument for call in messages for argument in call.arguments or ())
-        case Secure(peers, _) | Drop(peers, _):
+        case Secure(peers, _) | DropPeers(peers, _):
             yield peers
         case _:
             yield from step.machine.arguments or ()
@@ -422,10 +422,10 @@ def _outcome(branch: Branch) -> str:
         match step:
             case Let(bindings, _):
                 parts += [f"{bound(binding)}," for binding in bindings]
-            case Send(_, messages, _):
+            case SendMessages(_, messages, _):
                 parts += [f"send {told(call)}," for call in messages]
-            case Secure(peers, _) | Drop(peers, _):
-                parts.append(f"{'close' if isinstance(step, Drop) else 'speak TLS with'} {show(peers)},")
+            case Secure(peers, _) | DropPeers(peers, _):
+                parts.append(f"{'close' if isinstance(step, DropPeers) else 'speak TLS with'} {show(peers)},")
             case _:
                 parts.append(f"start {show(step.machine)},")
     match branch.next:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from html import escape
 
 from diagrams.documents.html import POLICY, STYLE, inline
+from diagrams.render import render
 from diagrams.rendering.labels import visible
-from diagrams.rendering.render import render
 from diagrams.states.dot import write_machine
 from diagrams.states.marks import Marks
 from machines.conforming.case_results import CaseResult

@@ -17,13 +17,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from diagrams.phrases import bound, moment, quantity, same
+from diagrams.states.phrases import bound, moment, quantity, same
 from machines.expressions.unparse import show
 from machines.model import (
     Branch,
     Call,
     Choice,
-    Drop,
+    DropPeers,
     Expression,
     Goto,
     Handlers,
@@ -31,7 +31,7 @@ from machines.model import (
     Machine,
     Return,
     Secure,
-    Send,
+    SendMessages,
     Spec,
     Start,
     State,
@@ -203,9 +203,9 @@ def _steps(spec: Spec, machine: Machine, steps: tuple[Step, ...], indent: str) -
                 yield ExchangeRow(f"{indent}start {show(called)}")
             case Secure(peers):
                 yield ExchangeRow(f"{indent}secure {show(peers)}")
-            case Drop(peers):
+            case DropPeers(peers):
                 yield ExchangeRow(f"{indent}drop {show(peers)}")
-            case Send(receivers, messages):
+            case SendMessages(receivers, messages):
                 to = f" to {show(receivers)}" if receivers is not None else ""
                 for call in messages:
                     yield from _ended(
@@ -273,4 +273,4 @@ def _flat(choice: Choice) -> Iterator[Branch]:
 
 
 def _sends(steps: tuple[Step, ...], name: str) -> bool:
-    return any(isinstance(step, Send) and any(call.path == name for call in step.messages) for step in steps)
+    return any(isinstance(step, SendMessages) and any(call.path == name for call in step.messages) for step in steps)

@@ -11,12 +11,12 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
-from diagrams.phrases import same
 from diagrams.sequences.control_structure import EXIT, Structure
 from diagrams.sequences.inlining import MainPath, PathStep, inline_course
 from diagrams.sequences.model import Case, Element, Fragment, Frame, Message, Operand, Remark, Scenario, Tone, walk
 from diagrams.sequences.state_elements import StateElements, clocks, parted
 from diagrams.states.builder import is_choice
+from diagrams.states.phrases import same
 from machines.model import (
     Choice,
     Machine,

@@ -5,16 +5,13 @@ All of them are one diagram: Mermaid refuses a file that holds several.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from diagrams.rendering.labels import shorten, visible
+from diagrams.rendering.escaping import mermaid_text
 from diagrams.sequences.layout import said
 from diagrams.sequences.model import Element, Fragment, Frame, Message, Remark, Scenario, Tone
 
-PLAIN: Final = re.compile(r"[^A-Za-z0-9 ,.()\[\]_=:+*/'?!-]")  # all else is written as Mermaid's entity, #NNN;
-TEXT_CHARACTERS_MAX: Final = 300
 CASE_GROUND: Final = "rgba(128, 128, 128, 0.1)"  # a shade on white, and on black
 
 
@@ -24,25 +21,17 @@ def scenario_mermaid(scenario: Scenario) -> str:
     return "\n".join(("sequenceDiagram", *_Writer(names).diagram(scenario))) + "\n"
 
 
-def escaped(text: str) -> str:
-    """Return a text that Mermaid shows and does not act on: no word of its language, no line end, no markup."""
-    cut = shorten(visible(text), TEXT_CHARACTERS_MAX)
-    written = PLAIN.sub(lambda found: f"#{ord(found[0])};", cut).strip()
-    # `end` by itself would close a box.
-    return re.sub(r"\b(e)(nd)\b", r"#101;\2", written, flags=re.IGNORECASE) or "#160;"
-
-
 class _Writer:
     def __init__(self, names: Mapping[str, str]) -> None:
         self.names = names  # of the lifelines, as Mermaid knows them
 
     def diagram(self, scenario: Scenario) -> Iterator[str]:
         for lifeline, name in self.names.items():
-            yield f"    participant {name} as {escaped(lifeline)}"
+            yield f"    participant {name} as {mermaid_text(lifeline)}"
         yield from self._elements(scenario.elements, 1)
         for case in scenario.cases:
             yield f"    rect {CASE_GROUND}"
-            yield f"        Note over {self._all()}: {escaped(f'case: {case.title}')}"
+            yield f"        Note over {self._all()}: {mermaid_text(f'case: {case.title}')}"
             yield from self._elements(case.elements, 2)
             yield "    end"
 
@@ -57,21 +46,21 @@ class _Writer:
                 case Message():
                     arrow = "-->>" if element.tone is Tone.LOCAL else "-x" if element.tone is Tone.LOST else "->>"
                     ends = f"{self.names[element.source]}{arrow}{self.names[element.target]}"
-                    yield f"{margin}{ends}: {escaped(said(element))}"
+                    yield f"{margin}{ends}: {mermaid_text(said(element))}"
                 case Remark():
-                    yield f"{margin}Note over {self.names[element.lifeline]}: {escaped(element.text)}"
+                    yield f"{margin}Note over {self.names[element.lifeline]}: {mermaid_text(element.text)}"
                 case Fragment():
                     yield from self._fragment(element, depth)
 
     def _fragment(self, fragment: Fragment, depth: int) -> Iterator[str]:
         margin = "    " * depth
         if fragment.frame is Frame.REF:
-            yield f"{margin}Note over {self._all()}: {escaped(f'ref {fragment.heading}')}"
+            yield f"{margin}Note over {self._all()}: {mermaid_text(f'ref {fragment.heading}')}"
             return
         words = {Frame.ALT: ("alt", "else"), Frame.PAR: ("par", "and"), Frame.LOOP: ("loop", "")}
         first, further = words[fragment.frame]
         for number, operand in enumerate(fragment.operands):
             heading = operand.guard if number or not fragment.heading else fragment.heading
-            yield f"{margin}{further if number else first} {escaped(heading) if heading else ''}".rstrip()
+            yield f"{margin}{further if number else first} {mermaid_text(heading) if heading else ''}".rstrip()
             yield from self._elements(operand.elements, depth + 1)
         yield f"{margin}end"

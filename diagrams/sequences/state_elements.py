@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from diagrams.phrases import bound, moment, outcome_parts, quantity
 from diagrams.sequences.control_structure import EXIT
 from diagrams.sequences.inlining import PathStep
 from diagrams.sequences.model import Element, Fragment, Frame, Message, Operand, Remark, Tone
 from diagrams.states.builder import is_choice
+from diagrams.states.phrases import bound, moment, outcome_parts, quantity
 from machines.expressions.unparse import show
 from machines.model import (
     Call,
     Choice,
-    Drop,
+    DropPeers,
     Each,
     Expression,
     Goto,
@@ -24,7 +24,7 @@ from machines.model import (
     Name,
     Return,
     Secure,
-    Send,
+    SendMessages,
     Spec,
     Start,
     State,
@@ -141,12 +141,12 @@ class StateElements:
                     yield from (Remark(own, bound(binding), Tone.LOCAL, place=place) for binding in bindings)
                 case Start(machine, place):
                     yield Remark(own, f"starts {show(machine)}", Tone.LOCAL, place=place)
-                case Send(receivers, messages, place):
+                case SendMessages(receivers, messages, place):
                     for message in messages:
                         yield self._sent(message, receivers, state, heard=heard)
                 case Secure(peers, place):
                     yield Remark(own, f"TLS with {show(peers)} from here on", Tone.LOCAL, place=place)
-                case Drop(peers, place):
+                case DropPeers(peers, place):
                     yield Remark(own, f"drops {show(peers)}", Tone.LOST, place=place)
 
     def jump(self, name: str) -> Element:

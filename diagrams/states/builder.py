@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from diagrams.phrases import bound, moment, outcome_parts, quantity, same, sends_in_full, sent_in_full, told
 from diagrams.states.model import KEEPS, Arrow, Kind, Label, Line, LineRole, Node, StateDiagram, untangled
 from diagrams.states.parting import parted
+from diagrams.states.phrases import bound, moment, outcome_parts, quantity, same, sends_in_full, sent_in_full, told
 from machines.expressions.unparse import show
 from machines.model import (
     Always,
     Branch,
     Choice,
-    Drop,
+    DropPeers,
     Each,
     Expression,
     Goto,
@@ -24,7 +24,7 @@ from machines.model import (
     Machine,
     Return,
     Secure,
-    Send,
+    SendMessages,
     Spec,
     Start,
     State,
@@ -203,13 +203,13 @@ class _StateDiagramBuilder:
                     yield from (Line(LineRole.LET, bound(binding)) for binding in bindings)
                 case Start(machine, _):
                     yield Line(LineRole.CALL, f"start {show(machine)}")
-                case Send(receivers, messages, _):
+                case SendMessages(receivers, messages, _):
                     to = at_hand if receivers is None else show(receivers)
                     for message in messages:
                         yield Line(LineRole.SEND, f"! {told(message)}" + (f" → {to}" if to else ""))
                 case Secure(peers, _):
                     yield Line(LineRole.LET, f"secure {show(peers)}")
-                case Drop(peers, _):
+                case DropPeers(peers, _):
                     yield Line(LineRole.DROP, f"drop {show(peers)}")
 
     def _speaker(self, state: State | None, kind: Kind) -> str:

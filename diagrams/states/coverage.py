@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from math import log2
 from typing import Final
 
-from diagrams.rendering.style import LOOKS, PALE, Look
+from diagrams.rendering.style import PALE
+from diagrams.states.looks import LOOKS, Look
 from diagrams.states.model import Arrow, Kind, Label, Line, LineRole, Node, StateDiagram
 from machines.model import Choice, Goto, Machine, Return, Role, Spec, Stay
 from machines.problems import Place

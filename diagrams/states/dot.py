@@ -23,23 +23,10 @@ from pathlib import PurePath
 import graphviz
 
 from diagrams.rendering.labels import attribute, distinct, markup, stem, wrap
-from diagrams.rendering.style import (
-    BAND,
-    BOX,
-    BOX_CALL,
-    FONTS,
-    INK,
-    LOOKS,
-    PALE,
-    PAPER,
-    QUIET,
-    SETTING,
-    SIZE,
-    SIZE_SMALL,
-    Look,
-)
+from diagrams.rendering.style import BAND, BOX, BOX_CALL, FONTS, INK, PALE, PAPER, QUIET, SIZE, SIZE_SMALL
 from diagrams.states.builder import flow
 from diagrams.states.coverage import Paint
+from diagrams.states.looks import LOOKS, SETTING, Look
 from diagrams.states.model import KEEPS, Arrow, Kind, Label, Line, LineRole, Node, StateDiagram, backward
 from diagrams.states.parting import ARROW_CHARACTERS, BOX_CHARACTERS
 from machines.model import Spec

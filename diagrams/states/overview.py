@@ -20,9 +20,10 @@ from dataclasses import dataclass, field
 import graphviz
 
 from diagrams.rendering.labels import attribute, cell, distinct, stem, wrap
-from diagrams.rendering.style import BAND, BOX, BOX_CALL, INK, LOOKS, QUIET, SETTING, SIZE, SIZE_SMALL
+from diagrams.rendering.style import BAND, BOX, BOX_CALL, INK, QUIET, SIZE, SIZE_SMALL
 from diagrams.states.builder import callers, flow, starters
 from diagrams.states.dot import EDGE, GRAPH, LINE_PORT, NODE, beside_line, where
+from diagrams.states.looks import LOOKS, SETTING
 from diagrams.states.model import Arrow, Kind, LineRole, Node, StateDiagram, backward
 from machines.model import Spec
 

@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from diagrams.sequences.mermaid import escaped
-from diagrams.sequences.plantuml import escaped as plantuml
+from diagrams.rendering.escaping import mermaid_text, plantuml_text
 from diagrams.states.builder import callers, flow, starters
 from diagrams.states.model import Label, Line, LineRole, Node, StateDiagram
 from machines.model import Spec
@@ -32,8 +31,8 @@ def machine_mermaid(spec: Spec, role: str, machine: str) -> str:
 
 def machine_plantuml(spec: Spec, role: str, machine: str) -> str:
     """Return one machine's state diagram as PlantUML; KeyError as for `diagrams.states.dot.write_machine`."""
-    lines = _Writer(plantuml, "\\n").machine(flow(spec, role, machine), "s", 0)
-    title = f"title {plantuml(f'{spec.protocol} {role} {machine}')}"
+    lines = _Writer(plantuml_text, "\\n").machine(flow(spec, role, machine), "s", 0)
+    title = f"title {plantuml_text(f'{spec.protocol} {role} {machine}')}"
     return "\n".join(("@startuml", "hide empty description", title, *lines, "@enduml")) + "\n"
 
 
@@ -44,8 +43,8 @@ def role_mermaid(spec: Spec, role: str) -> str:
 
 def role_plantuml(spec: Spec, role: str) -> str:
     """Return the machines of a role as PlantUML; see `role_mermaid`."""
-    title = f"title {plantuml(f'{spec.protocol} {role}')}"
-    lines = _role(spec, role, _Writer(plantuml, "\\n"), 0)
+    title = f"title {plantuml_text(f'{spec.protocol} {role}')}"
+    lines = _role(spec, role, _Writer(plantuml_text, "\\n"), 0)
     return "\n".join(("@startuml", "hide empty description", title, *lines, "@enduml")) + "\n"
 
 
@@ -69,7 +68,7 @@ def _role(spec: Spec, role: str, writer: _Writer, depth: int) -> Iterator[str]:
 
 def mermaid(text: str) -> str:
     """Return a text that Mermaid shows in a state diagram: until version 11.13 a colon in it ends the text."""
-    return escaped(text).replace(":", "#58;")
+    return mermaid_text(text).replace(":", "#58;")
 
 
 class _Writer:

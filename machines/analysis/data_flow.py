@@ -19,7 +19,7 @@ from machines.analysis.value_sets import NOTHING, NULL, PEER, UNKNOWN, as_list, 
 from machines.model import (
     Call,
     Choice,
-    Drop,
+    DropPeers,
     Expression,
     Field,
     Goto,
@@ -32,7 +32,7 @@ from machines.model import (
     Return,
     Scalar,
     Secure,
-    Send,
+    SendMessages,
     Start,
     State,
     Stay,
@@ -356,11 +356,11 @@ class _Walk:
                             values[binding.target] = holds
                             for name in [name for name in values if name.startswith(f"{binding.target}.")]:
                                 del values[name]
-                case Send(receivers, calls):
+                case SendMessages(receivers, calls):
                     self._value(receivers, values)
                     for call in calls:
                         self._sent(call, values)
-                case Secure(peers) | Drop(peers):
+                case Secure(peers) | DropPeers(peers):
                     self._value(peers, values)
                 case Start(machine):
                     self.data.call(machine.path, self._arguments(machine, values))

@@ -8,7 +8,7 @@ from machines.model import (
     Branch,
     Call,
     Choice,
-    Drop,
+    DropPeers,
     Expression,
     Handlers,
     Let,
@@ -17,7 +17,7 @@ from machines.model import (
     Name,
     Return,
     Secure,
-    Send,
+    SendMessages,
     Start,
     State,
     Step,
@@ -90,12 +90,12 @@ def steps_expressions(steps: Iterable[Step], messages: Mapping[str, Message]) ->
                 yield from (binding.value for binding in bindings)
             case Start(machine):
                 yield from machine.arguments or ()
-            case Send(receivers, sent):
+            case SendMessages(receivers, sent):
                 if receivers is not None:
                     yield receivers
                 for call in sent:
                     yield from message_arguments(call, messages)
-            case Secure(peers) | Drop(peers):
+            case Secure(peers) | DropPeers(peers):
                 yield peers
 
 

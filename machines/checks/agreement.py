@@ -31,7 +31,7 @@ from machines.model import (
     Call,
     Choice,
     Constant,
-    Drop,
+    DropPeers,
     Enumeration,
     Expression,
     Handlers,
@@ -40,7 +40,7 @@ from machines.model import (
     Message,
     Name,
     Role,
-    Send,
+    SendMessages,
     Spec,
     Type,
     Unary,
@@ -154,7 +154,7 @@ def _may_take(choice: Choice, sets: Mapping[str, Type], spec: Spec) -> bool:
 def _refuses(branch: Branch) -> bool:
     """Whether a branch drops somebody without a word: it is there for what is not taken."""
     kinds = {type(step) for step in branch.steps}
-    return Drop in kinds and Send not in kinds and not isinstance(branch.next, Choice)
+    return DropPeers in kinds and SendMessages not in kinds and not isinstance(branch.next, Choice)
 
 
 def _sets(spec: Spec, ways: list[Mapping[str, Type]] | list[dict[str, Type]], choice: Choice) -> str:
@@ -258,7 +258,7 @@ def _is_sent(choice: Choice, message: Message, values: Values, conditions: _Cond
         for step in branch.steps:
             if isinstance(step, Let) and any(binding.target in values for binding in step.bindings):
                 return False
-            if isinstance(step, Send) and any(_as_it_is(call, message) for call in step.messages):
+            if isinstance(step, SendMessages) and any(_as_it_is(call, message) for call in step.messages):
                 return True
         return isinstance(branch.next, Choice) and _is_sent(branch.next, message, values, conditions)
     return False

@@ -31,7 +31,7 @@ from machines.model import (
     Machine,
     Message,
     Name,
-    Send,
+    SendMessages,
     Spec,
     State,
     Text,
@@ -73,7 +73,7 @@ def check_traffic(spec: Spec, problems: Problems) -> None:
 def _sent(machines: Iterable[Machine]) -> Iterator[Call]:
     for machine in machines:
         for step in all_steps(machine):
-            if isinstance(step, Send):
+            if isinstance(step, SendMessages):
                 yield from step.messages
 
 

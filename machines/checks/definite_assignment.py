@@ -23,7 +23,7 @@ from machines.analysis.traversal import message_arguments
 from machines.expressions.unparse import names
 from machines.model import (
     Choice,
-    Drop,
+    DropPeers,
     Expression,
     Goto,
     Handlers,
@@ -31,7 +31,7 @@ from machines.model import (
     Machine,
     Return,
     Secure,
-    Send,
+    SendMessages,
     Start,
     State,
     Step,
@@ -261,11 +261,11 @@ class _Assignment:
                     bound |= set(lets((step,)))
                 case Start(machine):
                     yield from self._uses(machine.arguments or (), bound, at_entry=at_entry)
-                case Send(receivers, calls):
+                case SendMessages(receivers, calls):
                     yield from self._uses([receivers], bound, at_entry=at_entry)
                     for call in calls:
                         yield from self._uses(message_arguments(call, self.messages), bound, at_entry=at_entry)
-                case Secure(peers) | Drop(peers):
+                case Secure(peers) | DropPeers(peers):
                     yield from self._uses([peers], bound, at_entry=at_entry)
         return bound
 

@@ -7,7 +7,7 @@ from math import inf
 
 from machines.analysis.call_graph import kind
 from machines.analysis.traversal import all_branches
-from machines.model import Choice, Constant, Expression, Name, Role, Send, Spec, State
+from machines.model import Choice, Constant, Expression, Name, Role, SendMessages, Spec, State
 from machines.problems import Problems
 
 Wait = tuple[str, float]  # where, and how many seconds
@@ -40,7 +40,7 @@ def _sent(state: State) -> list[str]:
     for choice in state.answers.receive.values():
         for branch in all_branches(choice):
             for step in branch.steps:
-                if isinstance(step, Send):
+                if isinstance(step, SendMessages):
                     found.update((call.path, None) for call in step.messages)
     return list(found)
 

@@ -8,7 +8,7 @@ from machines.analysis.call_graph import CallGraph, kind
 from machines.analysis.event_peers import Speakers
 from machines.analysis.traversal import all_branches
 from machines.checks.ambiguity import messages_listed
-from machines.model import Choice, Machine, Send, State, Step
+from machines.model import Choice, Machine, SendMessages, State, Step
 from machines.parser.context import joined
 from machines.problems import Problems
 
@@ -55,7 +55,7 @@ def _choice_steps(choice: Choice) -> Iterator[Step]:
 
 def _check_sends(steps: Iterable[Step], problems: Problems) -> None:
     for step in steps:
-        if isinstance(step, Send) and step.receivers is None:
+        if isinstance(step, SendMessages) and step.receivers is None:
             sent = joined(call.path for call in step.messages) if step.messages else "this"
             text = f"nobody is at hand that {sent} could be sent to"
             hint = f"name the receiver: send: {{player: {sent.split(',')[0].split(' ')[0]}}}"

@@ -16,8 +16,8 @@ from typing import Any
 from machines.analysis.traversal import machine_expressions
 from machines.expressions.builtins import TOTAL
 from machines.expressions.unparse import calls
-from machines.loader import rules_functions
 from machines.model import Call, Spec
+from machines.parser.loader import rules_functions
 from machines.problems import Problems
 
 

@@ -18,21 +18,21 @@ from machines.expressions.unparse import names
 from machines.model import (
     Branch,
     Choice,
-    Drop,
+    DropPeers,
     Expression,
     Let,
     Machine,
     Message,
     Return,
     Secure,
-    Send,
+    SendMessages,
     Start,
     State,
     Step,
 )
 from machines.problems import Move, Place, Problems
 
-_WORDS = {Let: "let", Send: "send", Secure: "secure", Drop: "drop", Start: "start"}
+_WORDS = {Let: "let", SendMessages: "send", Secure: "secure", DropPeers: "drop", Start: "start"}
 _IN_ORDER = "for the order written, do: [{{{}: …}}, {{{}: …}}]"
 
 
@@ -94,7 +94,7 @@ def _check(
             after = [_Key(_WORDS[type(one)], tuple(steps_expressions((one,), messages))) for one in behind]
             for word, reads in (*after, *last):
                 _check_told(word, [one for one in reads if _is_before(begin, one.place, step.place)], step, problems)
-        elif isinstance(step, Start | Send | Secure):
+        elif isinstance(step, Start | SendMessages | Secure):
             _check_sent(step, behind, problems)
 
 
@@ -128,19 +128,19 @@ def _check_told(word: str, reads: Iterable[Expression], let: Let, problems: Prob
         problems.add(place, "A317", text, hint, mends=(Move(place, let.place),))
 
 
-def _check_sent(step: Start | Send | Secure, above: Iterable[Step], problems: Problems) -> None:
+def _check_sent(step: Start | SendMessages | Secure, above: Iterable[Step], problems: Problems) -> None:
     """Tell of a `send` above a `start`, a `secure` or `drop` above a `send`: what goes out would be something else."""
     for other in above:
         word, own = _WORDS[type(other)], _WORDS[type(step)]
-        if isinstance(other, Send) and isinstance(step, Start):
+        if isinstance(other, SendMessages) and isinstance(step, Start):
             text = f"'send' is written before 'start', and done after it: what {step.machine.path} sends goes out first"
-        elif isinstance(other, Secure) and isinstance(step, Send):
+        elif isinstance(other, Secure) and isinstance(step, SendMessages):
             said = ", ".join(call.path for call in step.messages)
             text = f"'secure' is written before 'send', and done after it: {said} goes out plain"
             hint = "write 'send' before 'secure'; what is to go out in TLS is sent by the state that follows"
             problems.add(other.place, "A317", text, hint, mends=(Move(other.place, step.place),))
             continue
-        elif isinstance(other, Drop):
+        elif isinstance(other, DropPeers):
             text = f"'drop' is written before {own!r}, and done after it: who is dropped is sent to before"
         else:
             continue

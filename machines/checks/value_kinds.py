@@ -25,7 +25,7 @@ from machines.model import (
     Comprehension,
     Conditional,
     Constant,
-    Drop,
+    DropPeers,
     Enumeration,
     Expression,
     Handlers,
@@ -41,7 +41,7 @@ from machines.model import (
     Pattern,
     Scalar,
     Secure,
-    Send,
+    SendMessages,
     Sequence,
     Spec,
     TupleType,
@@ -265,10 +265,10 @@ class _Kinds:
             for branch in all_branches(choice):
                 self._truth(branch.guard, "'if'")
         for step in all_steps(machine):
-            if isinstance(step, Secure | Drop):
+            if isinstance(step, Secure | DropPeers):
                 word = "secure" if isinstance(step, Secure) else "drop"
                 self._takes(step.peers, _PEERS, f"{word!r} takes a peer or a list of peers", "name the peer")
-            elif isinstance(step, Send):
+            elif isinstance(step, SendMessages):
                 self._takes(step.receivers, _PEERS, "a message is sent to a peer or a list of peers", "name the peer")
                 for call in step.messages:
                     self._sent(call)

@@ -9,9 +9,9 @@ from typing import Any
 from machines.conforming.incoming_stream import MessageReader
 from machines.engine.compiler import Program
 from machines.verification.abstract.alike import Alike
+from machines.verification.abstract.contracts import contracts_for
 from machines.verification.abstract.process import Process
 from machines.verification.abstract.role_info import RoleOutline
-from machines.verification.contracts import contracts_for
 
 
 class RoleKnowledge:

@@ -15,9 +15,22 @@ from typing import Any, NamedTuple
 from machines import model
 from machines.effects import Send as SendEffect
 from machines.expressions.compiler import TOTAL, compile, fixed  # noqa: A004 (as in re.compile)
-from machines.loader import rules_functions
 from machines.messages.shapes import shown
-from machines.model import Binding, Call, Constant, Drop, Expression, Let, Name, Secure, Send, Spec, Start, Step
+from machines.model import (
+    Binding,
+    Call,
+    Constant,
+    DropPeers,
+    Expression,
+    Let,
+    Name,
+    Secure,
+    SendMessages,
+    Spec,
+    Start,
+    Step,
+)
+from machines.parser.loader import rules_functions
 from machines.values import FROZEN, Peer, Range, Rate, Record, freeze
 from machines.work import SHORT, spend
 
@@ -245,7 +258,7 @@ def compile_start(start: Start, scope: MachineScope) -> Action:
 
 
 def compile_send(
-    send: Send, scope: MachineScope, writers: Mapping[str, MessageEncoder], at_hand: Value | None
+    send: SendMessages, scope: MachineScope, writers: Mapping[str, MessageEncoder], at_hand: Value | None
 ) -> Action:
     """Return the closure that sends. ``at_hand`` gives the peer that a bare ``send`` goes to."""
     if send.receivers is not None:
@@ -301,7 +314,7 @@ def compile_secure(secure: Secure, scope: MachineScope) -> Action:
     return secure_peers
 
 
-def compile_drop(drop: Drop, scope: MachineScope) -> Action:
+def compile_drop(drop: DropPeers, scope: MachineScope) -> Action:
     """Return the closure that closes peers."""
     value = scope.value(drop.peers)
 
@@ -325,11 +338,11 @@ def compile_steps(
                 actions.append(compile_bindings(step.bindings, scope))
             case Start():
                 actions.append(compile_start(step, scope))
-            case Send():
+            case SendMessages():
                 actions.append(compile_send(step, scope, writers, at_hand))
             case Secure():
                 actions.append(compile_secure(step, scope))
-            case Drop():
+            case DropPeers():
                 actions.append(compile_drop(step, scope))
     if not actions:
         return None

@@ -1,7 +1,8 @@
 """What is known of a fault at the moment it is decided: who, asked what, said what, where, refused by what, how late.
 
 A `machines.effects.Violation` goes out right before the note of the same fault. Nothing here changes a session, and
-nothing that goes wrong here ends one: what a violation cannot say it leaves empty. `runtime.losses` makes a line of it.
+nothing that goes wrong here ends one: what a violation cannot say it leaves empty.
+`runtime.journal.losses` makes a line of it.
 """
 
 from __future__ import annotations

@@ -42,9 +42,9 @@ from machines.model import (
     TupleType,
     Type,
 )
-from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from machines.problems import Place, Problems, near
 from machines.values import freeze
+from machines.yaml.nodes import ListNode, MapNode, Node, ScalarNode
 
 REPEAT_MAX = 1_000_000  # No message of 1 MiB has more items.
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from machines.parser.context import inside
 from machines.parser.node_edits import Pairs, value_of
-from machines.parser.yaml_nodes import MapNode, Node, ScalarNode
 from machines.problems import Problems
+from machines.yaml.nodes import MapNode, Node, ScalarNode
 
 _KEYS = ("say", "receive")
 _ENDS = ({"then"}, {"return"}, {"return", "outcome"})

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from machines.model import Branch, Choice, Expression, Machine, Name, Next, Role, Send, State, Step
+from machines.model import Branch, Choice, Expression, Machine, Name, Next, Role, SendMessages, State, Step
 
 
 def has_one_peer(connects: Mapping[str, tuple[str, ...]], role: Role) -> bool:
@@ -66,5 +66,6 @@ def _of_branch(branch: Branch, there: Expression) -> Branch:
 
 def _of_steps(steps: tuple[Step, ...], there: Expression) -> tuple[Step, ...]:
     return tuple(
-        replace(step, receivers=there) if isinstance(step, Send) and step.receivers is None else step for step in steps
+        replace(step, receivers=there) if isinstance(step, SendMessages) and step.receivers is None else step
+        for step in steps
     )

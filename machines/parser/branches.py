@@ -15,7 +15,7 @@ from machines.model import (
     Call,
     Choice,
     Constant,
-    Drop,
+    DropPeers,
     Expression,
     Goto,
     Let,
@@ -24,15 +24,15 @@ from machines.model import (
     Next,
     Return,
     Secure,
-    Send,
+    SendMessages,
     Start,
     Stay,
     Step,
 )
 from machines.parser.context import ParseContext, inside, is_empty, joined, quoted, shown
 from machines.parser.settings import parse_rate
-from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from machines.problems import Place
+from machines.yaml.nodes import ListNode, MapNode, Node, ScalarNode
 
 STEPS = ("let", "start", "send", "secure", "drop")  # in the order in which they are done
 STAYING = ("stay", "again")
@@ -213,7 +213,7 @@ def _step(reading: ParseContext, name: str, node: Node, scope: BranchScope) -> t
         case "secure":
             return (Secure(reading.expression(node, "the peer to speak TLS with"), node.place),)
         case "drop":
-            return (Drop(reading.expression(node, "the peer to drop"), node.place),)
+            return (DropPeers(reading.expression(node, "the peer to drop"), node.place),)
         case _:
             return ()  # told as an unknown key
 
@@ -253,11 +253,11 @@ def read_name(reading: ParseContext, node: Node, what: str) -> str:
 # -- sends and calls -------------------------------------------------------------------------------------------------
 
 
-def _sends(reading: ParseContext, node: Node, scope: BranchScope) -> tuple[Send, ...]:
+def _sends(reading: ParseContext, node: Node, scope: BranchScope) -> tuple[SendMessages, ...]:
     if not isinstance(node, MapNode):
-        return (Send(None, _messages(reading, node, scope), node.place),)
+        return (SendMessages(None, _messages(reading, node, scope), node.place),)
     return tuple(
-        Send(reading.expression(key, "the receiver"), _messages(reading, value, scope), key.place)
+        SendMessages(reading.expression(key, "the receiver"), _messages(reading, value, scope), key.place)
         for key, value in node.pairs
     )
 

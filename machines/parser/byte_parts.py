@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from machines.frame_parts import Bit, FrameBits, FrameByte, FrameNumber, NumberKind
 from machines.parser.context import NAME, ParseContext, inside, shown
-from machines.parser.yaml_nodes import ListNode, Node
+from machines.yaml.nodes import ListNode, Node
 
 KINDS = "u8, u16, u24, u32, u64, i8, i16, i24, i32, i64, one of those with 'little', or varint"
 BITS_MAX = 64  # of one part

@@ -33,8 +33,8 @@ from machines.parser.context import NAME, ParseContext, inside, shown
 from machines.parser.frame_lines import read_line
 from machines.parser.frame_values import with_types
 from machines.parser.header_parts import read_content, read_counted_headers, with_content
-from machines.parser.yaml_nodes import MapNode, Node, ScalarNode
 from machines.problems import Place
+from machines.yaml.nodes import MapNode, Node, ScalarNode
 
 PARTS = (
     "line",

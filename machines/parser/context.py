@@ -14,8 +14,8 @@ from difflib import get_close_matches
 from machines.expressions.parser import parse, parse_call
 from machines.model import Call, Constant, Expression, Mapped, Sequence, Setting
 from machines.parser.settings import mistaken, parse_duration
-from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from machines.problems import Mend, Place, Problems
+from machines.yaml.nodes import ListNode, MapNode, Node, ScalarNode
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
@@ -62,7 +62,7 @@ class MessageOutline:
 
 
 @dataclass(frozen=True, slots=True)
-class MachineOutline:
+class MachineSignature:
     """What a machine is called with (None where that is at fault), and its states' names in the order written."""
 
     parameters: tuple[str, ...] | None
@@ -81,7 +81,7 @@ class ParseContext:
     settings: dict[str, Setting | None] = field(default_factory=dict)
     types: dict[str, None] = field(default_factory=dict)
     messages: dict[str, MessageOutline] = field(default_factory=dict)
-    machines: dict[str, dict[str, MachineOutline]] = field(default_factory=dict)
+    machines: dict[str, dict[str, MachineSignature]] = field(default_factory=dict)
     peers: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def fault(self, place: Place, code: str, text: str, hint: str = "", mends: tuple[Mend, ...] = ()) -> None:

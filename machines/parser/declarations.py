@@ -10,8 +10,8 @@ from machines import model
 from machines.messages.types import check_message, check_names, check_types, parse_body, parse_type
 from machines.model import Body, Message, TypeDeclaration
 from machines.parser.context import MessageOutline, ParseContext, inside
-from machines.parser.yaml_nodes import MapNode, Node, ScalarNode
 from machines.problems import Place
+from machines.yaml.nodes import MapNode, Node, ScalarNode
 
 
 def read_types(reading: ParseContext, node: Node | None) -> dict[str, TypeDeclaration]:

@@ -14,8 +14,8 @@ from itertools import product
 
 from machines.model import FrameLine
 from machines.parser.context import NAME, ParseContext, inside, shown
-from machines.parser.yaml_nodes import Node, ScalarNode
 from machines.problems import Place
+from machines.yaml.nodes import Node, ScalarNode
 
 MISSING_MAX = 4  # pieces of a line that may be missing: what is tried doubles with each
 _TOKEN = re.compile(r"\$\$|\$\{\s*([^${}]*?)\s*\}|\$\[|[^$\]]+|[\]$]")

@@ -13,7 +13,7 @@ from dataclasses import replace
 from machines.frame_parts import FrameContent, FrameHeaders
 from machines.model import FramePart
 from machines.parser.context import NAME, ParseContext, inside, shown
-from machines.parser.yaml_nodes import Node
+from machines.yaml.nodes import Node
 
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 

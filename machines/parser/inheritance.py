@@ -25,8 +25,8 @@ from machines.parser.node_edits import GONE, at_most, pairs_of, value_of, withou
 from machines.parser.rewriting import machine_name, messages_renamed
 from machines.parser.settings import WRITTEN, parse_value
 from machines.parser.states import EVENTS, WAITS
-from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from machines.problems import Problems
+from machines.yaml.nodes import ListNode, MapNode, Node, ScalarNode
 
 REMOVALS_MAX = 200  # in one file; each looks at what is on its way
 CHANGES = ("rename", "remove")  # keys of a file that is laid over others, besides those of every spec

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from machines.parser.context import shown
 from machines.parser.node_edits import GONE, at_most, each_changed, pairs_of, value_of
 from machines.parser.rewriting import machine_name, ways_to_machine, ways_to_state
-from machines.parser.yaml_nodes import MapNode, Node, ScalarNode
 from machines.problems import Problems
+from machines.yaml.nodes import MapNode, Node, ScalarNode
 
 BEFORE, AROUND = "before", "around"  # a key of a new state, and of a new machine
 INSERTIONS_MAX = 40  # in one file; each writes a machine, or all of a role, anew

@@ -16,8 +16,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from machines.parser.yaml_nodes import ListNode, MapNode, Node, parse_yaml
 from machines.problems import Mend, Move, Place, Problems
+from machines.yaml.nodes import ListNode, MapNode, Node, parse_yaml
 
 _SHOWN_MAX: Final = 60  # characters of a key and its value that are shown
 

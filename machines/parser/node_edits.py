@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from machines.parser.yaml_nodes import MapNode, Node, ScalarNode
 from machines.problems import Place, Problems
+from machines.yaml.nodes import MapNode, Node, ScalarNode
 
 Pairs = tuple[tuple[ScalarNode, Node], ...]
 

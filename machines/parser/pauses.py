@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from machines.parser.context import quoted
 from machines.parser.node_edits import value_of
-from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from machines.problems import Place, Problems
+from machines.yaml.nodes import ListNode, MapNode, Node, ScalarNode
 
 _WITH = ("doc", "do", "let", "start", "send", "secure", "drop", "then", "return", "outcome", "before")
 

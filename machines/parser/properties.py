@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from machines.model import Message, Property, Role, StatePredicate
 from machines.parser.context import ParseContext, inside, shown
-from machines.parser.yaml_nodes import MapNode, Node, ScalarNode
+from machines.yaml.nodes import MapNode, Node, ScalarNode
 
 KINDS = {"never": None, "always": "while", "eventually": "after"}  # what may stand beside each
 ACTS = ("sends", "reads")

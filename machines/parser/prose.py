@@ -24,9 +24,9 @@ from machines.messages.syntax import parse_json
 from machines.messages.well_formed import named_types
 from machines.model import Message, Setting, TypeDeclaration
 from machines.parser.context import ParseContext, inside
-from machines.parser.yaml_nodes import Node, ScalarNode
 from machines.problems import Place
 from machines.values import freeze
+from machines.yaml.nodes import Node, ScalarNode
 
 EXAMPLES_MAX = 20  # of one message or type
 

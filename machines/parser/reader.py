@@ -43,8 +43,8 @@ from machines.parser.prose import documented, illustrated, whole_doc
 from machines.parser.settings import WRITTEN, mistaken, parse_value
 from machines.parser.states import outline_machines, read_role
 from machines.parser.suppressions import read_accepted
-from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from machines.problems import Mend, Place, Problems, near
+from machines.yaml.nodes import ListNode, MapNode, Node, ScalarNode
 
 TOP_KEYS = (
     *("protocol", "title", "doc", "extends", "part", "rename", "remove", "wire", "rules", "connects", "foreign"),

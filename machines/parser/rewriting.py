@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from machines.parser.states import EVENTS
-from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
+from machines.yaml.nodes import ListNode, MapNode, Node, ScalarNode
 
 _LISTED = ("receive", "after", "every", "when")  # events that have their branches one level further in
 _HEAD = re.compile(r"\s*[A-Za-z][A-Za-z0-9_]*")

@@ -11,8 +11,8 @@ import re
 
 from machines.parser.answer_keys import names_of
 from machines.parser.context import inside
-from machines.parser.yaml_nodes import MapNode, Node, ScalarNode
 from machines.problems import Problems
+from machines.yaml.nodes import MapNode, Node, ScalarNode
 
 _SEGMENT = re.compile(r"[^.(]*(\([^()]*\))?")
 

@@ -6,8 +6,8 @@ from machines.parser.answer_keys import with_plain_answers
 from machines.parser.node_edits import each_changed, value_of
 from machines.parser.pauses import with_plain_pause
 from machines.parser.role_keys import with_plain_roles
-from machines.parser.yaml_nodes import Node, ScalarNode
 from machines.problems import Problems
+from machines.yaml.nodes import Node, ScalarNode
 
 
 def in_full(spec: Node, problems: Problems) -> Node:

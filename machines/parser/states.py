@@ -46,10 +46,10 @@ from machines.parser.branches import (
     read_steps,
     returning,
 )
-from machines.parser.context import MachineOutline, ParseContext, inside, joined, quoted, shown
+from machines.parser.context import MachineSignature, ParseContext, inside, joined, quoted, shown
 from machines.parser.prose import is_doc, read_doc, whole_doc
-from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from machines.problems import Place, near
+from machines.yaml.nodes import ListNode, MapNode, Node, ScalarNode
 
 FAULTS = ("timeout", "invalid", "closed")  # what 'fault' stands for
 EVENTS = ("receive", *FAULTS, "fault", "failed", "connected", "ended", "after", "every", "when")
@@ -78,9 +78,9 @@ def read_early(reading: ParseContext, node: Node | None) -> Early | None:
 # -- roles and machines ----------------------------------------------------------------------------------------------
 
 
-def outline_machines(reading: ParseContext, role: str, node: MapNode) -> dict[str, MachineOutline]:
+def outline_machines(reading: ParseContext, role: str, node: MapNode) -> dict[str, MachineSignature]:
     """Return the machines of a role by name, with the faults of their keys told; nothing in them is read yet."""
-    found: dict[str, MachineOutline] = {}
+    found: dict[str, MachineSignature] = {}
     for key, value in node.pairs:
         if key.text == "early" or is_doc(key, value):
             continue
@@ -90,7 +90,7 @@ def outline_machines(reading: ParseContext, role: str, node: MapNode) -> dict[st
             reading.fault(key.place, "A115", text, "a machine has one set of parameters")
             continue
         states = tuple(k.text for k, v in value.pairs if not is_doc(k, v)) if isinstance(value, MapNode) else ()
-        found[name] = MachineOutline(parameters, tuple(s for s in states if s not in ("always", "early", "live")))
+        found[name] = MachineSignature(parameters, tuple(s for s in states if s not in ("always", "early", "live")))
     return found
 
 
@@ -144,7 +144,7 @@ def read_role(reading: ParseContext, key: ScalarNode, node: MapNode, connects: M
 
 
 def _machine(
-    reading: ParseContext, role: str, name: str, key: ScalarNode, node: Node, outline: MachineOutline
+    reading: ParseContext, role: str, name: str, key: ScalarNode, node: Node, outline: MachineSignature
 ) -> Machine:
     body = reading.mapping(node, f"the machine {name!r}", "its states by name")
     scope = BranchScope(role, name, outline.states, "")

@@ -13,8 +13,8 @@ from typing import Final
 
 from machines.model import Role, Suppression
 from machines.parser.context import ParseContext, inside, is_empty, shown
-from machines.parser.yaml_nodes import MapNode, Node, ScalarNode
 from machines.problems import Place, near
+from machines.yaml.nodes import MapNode, Node, ScalarNode
 
 # A spec with one of these runs: it may wait for ever, say what nobody reads, or do what nobody meant, but not break.
 ACCEPTABLE: Final = (

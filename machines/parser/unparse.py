@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from machines.problems import Place
+from machines.yaml.nodes import ListNode, MapNode, Node, ScalarNode
 
 WIDTH_MAX = 96  # of what stays in one line, without its indent and its place
 COMMENT_COLUMN_MAX = 100  # places stand in one column, unless a line is longer

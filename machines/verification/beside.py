@@ -17,7 +17,7 @@ from machines.analysis.traversal import all_branches, all_steps
 from machines.expressions.unparse import names
 from machines.model import (
     Call,
-    Drop,
+    DropPeers,
     Expression,
     Goto,
     Handlers,
@@ -27,13 +27,13 @@ from machines.model import (
     Return,
     Role,
     Secure,
-    Send,
+    SendMessages,
     Spec,
     State,
     Step,
 )
 
-_DOES = {Send: "sends to", Secure: "secures", Drop: "drops"}
+_DOES = {SendMessages: "sends to", Secure: "secures", DropPeers: "drops"}
 
 
 def beside(spec: Spec, role: Role) -> Iterator[str]:
@@ -83,7 +83,13 @@ def _behind(role: Role, loops: list[tuple[Machine, State]]) -> Iterator[str]:
 
 def _is_told_others(step: Step) -> bool:
     """Whether a step speaks to, secures or drops others than who spoke."""
-    peers = step.receivers if isinstance(step, Send) else step.peers if isinstance(step, Secure | Drop) else None
+    peers = (
+        step.receivers
+        if isinstance(step, SendMessages)
+        else step.peers
+        if isinstance(step, Secure | DropPeers)
+        else None
+    )
     return peers is not None and not (isinstance(peers, Name) and peers.name == "peer")
 
 
@@ -103,7 +109,11 @@ def _to_others(role: Role, loops: list[tuple[Machine, State]], partners: frozens
         foreign = _foreign(machine, given) | partners
         for step in all_steps(machine):
             peers = (
-                step.receivers if isinstance(step, Send) else step.peers if isinstance(step, Secure | Drop) else None
+                step.receivers
+                if isinstance(step, SendMessages)
+                else step.peers
+                if isinstance(step, Secure | DropPeers)
+                else None
             )
             if peers is not None and not foreign.isdisjoint(_mentioned(peers)):
                 does = _DOES[type(step)]

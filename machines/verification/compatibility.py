@@ -12,7 +12,7 @@ from machines.messages.bodies import MessageCodec, compile_message
 from machines.messages.overlap import fits_within
 from machines.model import Message, Spec
 from machines.verification.abstract.alike import is_renamed
-from machines.verification.contracts import Contract
+from machines.verification.abstract.contracts import Contract
 from machines.verification.verdict import POSSIBLE, PROVED, REFUTED, UNDETERMINED, State, Verdict
 from machines.verification.verify import CLIENTS, CONFIGURATIONS_MAX, QUEUE, verify
 

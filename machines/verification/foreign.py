@@ -28,7 +28,7 @@ from machines.model import (
     Next,
     Return,
     Role,
-    Send,
+    SendMessages,
     Spec,
     State,
     Stay,
@@ -81,7 +81,7 @@ def unexplored(spec: Spec) -> Iterator[str]:
             call.path
             for machine in role.machines.values()
             for step in all_steps(machine)
-            if isinstance(step, Send)
+            if isinstance(step, SendMessages)
             for call in step.messages
         }
         if its and sent.isdisjoint(its):
@@ -98,7 +98,7 @@ def _role(spec: Spec, name: str, place: Place) -> Role:
 
     ends, stays = choice(Return(Constant(None, place), place)), choice(Stay(False, place))
     says = {
-        message.name: choice(Goto(ANYTHING, place), Send(None, (Call(message.name, None, place),), place))
+        message.name: choice(Goto(ANYTHING, place), SendMessages(None, (Call(message.name, None, place),), place))
         for message in spec.messages.values()
         if name in message.senders
     }

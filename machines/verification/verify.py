@@ -6,19 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from machines.analysis.call_graph import CallGraph
 from machines.analysis.traversal import all_branches, all_steps
-from machines.model import Branch, Choice, Machine, Return, Send, Spec
+from machines.model import Branch, Choice, Machine, Return, SendMessages, Spec
 from machines.problems import Place
+from machines.verification.abstract.budget import Budget
+from machines.verification.abstract.contracts import Contract
 from machines.verification.abstract.growth import what_grows
 from machines.verification.abstract.limits import COUNTED_MAX, uncounted
 from machines.verification.abstract.process import Process
 from machines.verification.abstract.role_info import RoleOutline
 from machines.verification.beside import beside
-from machines.verification.budget import Budget
-from machines.verification.contracts import Contract
+from machines.verification.environment import EnvironmentAbstraction
 from machines.verification.error_states import ErrorDetector
 from machines.verification.foreign import ForeignStateSpace, apart, unexplored, with_anything
 from machines.verification.resting_on import rests_on
-from machines.verification.search.environment import EnvironmentAbstraction
 from machines.verification.search.state_space import REDUCTIONS, StateSpace
 from machines.verification.search.system import OTHERS, System, clients_of
 from machines.verification.sign_ups import is_filled, unfilled_doors
@@ -48,7 +48,7 @@ def verify(
 ) -> Verdict:
     """Return the verdict on a spec whose roles pass the checks that look at one role.
 
-    ``contracts`` are those of its rules, by ``module.rule`` (see `machines.verification.contracts`); ``clients``
+    ``contracts`` are those of its rules, by ``module.rule`` (see `abstract.contracts`); ``clients``
     the numbers of clients to try (of foreign ones, by default, 1 and 2, unless a door waits for more); ``queue``
     how many messages may wait for one peer, which is doubled up to ``deepest`` where it does not suffice; ``most``
     how many states may be looked at for one number of clients. ``specs`` gives a role the version of the spec that
@@ -298,7 +298,7 @@ def _place_of_send(spec: Spec, role: str, message: str) -> Place:
         step.place
         for machine in spec.roles[role].machines.values()
         for step in all_steps(machine)
-        if isinstance(step, Send) and any(call.path == message for call in step.messages)
+        if isinstance(step, SendMessages) and any(call.path == message for call in step.messages)
     ]
     return min(sends, default=spec.roles[role].place)
 

@@ -1,5 +1,5 @@
 """What the rules promise about peers, a module for each module of rules: ``CONTRACTS``, a table of calls and contracts.
 
-`machines.verification.contracts` says what a contract may be; the tests hold the rules to them in games
+`machines.verification.abstract.contracts` says what a contract may be; the tests hold the rules to them in games
 that are played.
 """

@@ -14,8 +14,8 @@ import anyio
 from runtime.commands.exit_codes import CommandError
 from runtime.commands.options import Backend
 from runtime.network.loop_calls import loop_caller
-from runtime.stopping import stopped_by_signals
-from runtime.watchdog import VARIABLE, rule_seconds, watched
+from runtime.process.stopping import stopped_by_signals
+from runtime.process.watchdog import VARIABLE, rule_seconds, watched
 
 Result = TypeVar("Result")
 
@@ -24,7 +24,7 @@ def run(function: Callable[[], Awaitable[Result]], backend: Backend) -> Result:
     """Run an asynchronous function on an event loop and return what it returns.
 
     Ctrl-C, SIGTERM and SIGHUP cancel it, so that connections are closed in good order; a second one ends the process
-    at once, and so does a loop that is held: see `runtime.stopping`.
+    at once, and so does a loop that is held: see `runtime.process.stopping`.
 
     Raises:
         CommandError: the loop's package is not installed.

@@ -13,20 +13,20 @@ from cyclopts import Parameter
 
 from machines.checks.checker import check_with_suppressions
 from machines.checks.suppressions import Allowed, split_suppressed, unused_suppressions
-from machines.loader import RulesError, SpecNotFound, load, rules_modules
 from machines.model import Spec
+from machines.parser.loader import RulesError, SpecNotFound, load, rules_modules
 from machines.problems import SpecError
 from machines.verification.verdict import Verdict
 from runtime.commands.exit_codes import OK, PROBLEMS, UNDETERMINED, CommandError
 from runtime.commands.fixing import fix
 from runtime.commands.games import GameOptions, Plan
 from runtime.commands.options import Json, SpecName, SpecOptions, are_modules, is_spec, pages_are_there, settings_of
-from runtime.commands.output import note, put, results
 from runtime.commands.reports import Format, Report, ReportedProblem, as_json, as_junit, as_sarif, text_lines
 from runtime.commands.trace_pages import show_traces
 from runtime.commands.verification import Bounds, explored, shown_runs
 from runtime.commands.watch import WatchOptions, watch
-from runtime.terminal_text import escape_control_characters
+from runtime.process.output import note, put, results
+from runtime.process.terminal_text import escape_control_characters
 
 NAMED_MAX = 3  # specs that the last line names; of more it says how many
 _STYLES = {"problem": "bold red", "source": "dim", "caret": "bold green", "accepted": "yellow"}
@@ -272,7 +272,7 @@ def _written(form: Format, reports: list[Report]) -> str:
         return as_junit(reports)
     if form == "json":
         return msgspec.json.encode(plain(as_json(reports))).decode()
-    from runtime.cli import program_version
+    from runtime.process.installation import program_version
 
     return msgspec.json.encode(as_sarif(reports, program_version())).decode()
 

@@ -24,8 +24,8 @@ from machines.conforming.overhearing import callers_of, why_not_followed
 from machines.conforming.requirements import EVENT_OF, Requirement, requirements
 from machines.conforming.role_knowledge import RoleKnowledge
 from machines.engine.session import Program
-from machines.loader import rules_modules
 from machines.model import Name, Spec
+from machines.parser.loader import rules_modules
 from machines.parser.settings import apply_settings
 from machines.problems import near
 from machines.values import Range
@@ -45,10 +45,10 @@ from runtime.commands.options import (
     of_ours,
     settings_of,
 )
-from runtime.commands.output import note, put
 from runtime.conforming.actors import Casting, OwnDecider
 from runtime.conforming.campaigning import AT_ONCE, BUDGET_SECONDS, CaseCampaign
 from runtime.conforming.case_setting import CaseSetting
+from runtime.process.output import note, put
 from runtime.simulation.campaign import Campaign
 from runtime.simulation.scenarios import GameScenario
 

@@ -15,8 +15,8 @@ from xml.etree import ElementTree
 from machines.conforming.case_results import CaseResult, Crossing
 from machines.conforming.judging import Judgement, RequirementVerdict, covered, line_of
 from runtime.commands.exit_codes import FAILED, OK, UNDETERMINED, CommandError
-from runtime.commands.output import note, put
-from runtime.terminal_text import escape_control_characters
+from runtime.process.output import note, put
+from runtime.process.terminal_text import escape_control_characters
 
 LINES_SHOWN: Final = 6  # of the way to a fail
 BYTES_SHOWN: Final = 110

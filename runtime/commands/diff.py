@@ -9,17 +9,16 @@ from typing import Annotated, Any, Final
 from cyclopts import Parameter
 
 from machines.checks.checker import check as problems_of
-from machines.loader import load, rules_modules
 from machines.model import Spec
+from machines.parser.loader import load, rules_modules
 from machines.problems import SpecError
 from machines.verification.abstract.alike import is_renamed
+from machines.verification.abstract.contracts import ContractError, contracts_for
 from machines.verification.compatibility import Comparison, compare, mixed
-from machines.verification.contracts import ContractError, contracts_for
 from machines.verification.counterexamples.replay import confirmed
 from machines.verification.verdict import PROVED, REFUTED, Verdict
 from runtime.commands.exit_codes import OK, PROBLEMS, UNDETERMINED, CommandError
 from runtime.commands.options import Json, Rules, are_modules, is_spec
-from runtime.commands.output import note, put_result
 from runtime.commands.verification import (
     CLIENTS,
     LIMIT,
@@ -31,6 +30,7 @@ from runtime.commands.verification import (
     seldom_collected,
     shown,
 )
+from runtime.process.output import note, put_result
 
 Old = Annotated[str, Parameter(help="The version before: the name of a shipped spec, or a path.")]
 PAIRS: Final = ("a new server with old clients", "an old server with new clients")

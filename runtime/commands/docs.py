@@ -19,15 +19,15 @@ from diagrams.documents.html import page, without_pictures
 from diagrams.documents.index import index
 from diagrams.documents.markdown import markdown
 from diagrams.documents.schemas import asyncapi, json_schema
+from diagrams.render import PictureError, render
 from diagrams.rendering.labels import stem
-from diagrams.rendering.render import PictureError, render
-from machines.loader import SpecNotFound, shipped
 from machines.model import Spec
+from machines.parser.loader import SpecNotFound, shipped
 from machines.problems import SpecError
 from runtime.commands.draw import words
 from runtime.commands.exit_codes import FAILED, OK, CommandError
 from runtime.commands.options import Json, Rules, SpecName, are_apart, are_modules, looked_at
-from runtime.commands.output import put_result
+from runtime.process.output import put_result
 
 FURTHER = ("schema", "asyncapi")  # and the second part of their files' names
 FORMATS = ("md", "html", *FURTHER)

@@ -17,9 +17,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from runtime.cli import OURS, foreign_packages
 from runtime.commands.exit_codes import FAILED, OK
-from runtime.commands.output import put, table
+from runtime.process.installation import OURS, foreign_packages
+from runtime.process.output import put, table
 
 PYTHON_MIN = (3, 11)
 FILES_MIN = 1024  # A server with the 256 connections allowed by default, its clients and a journal each, and some room.
@@ -92,7 +92,7 @@ def _packages() -> Iterator[Diagnosis]:
 
 def _graphviz() -> Iterator[Diagnosis]:
     try:
-        from diagrams.rendering.render import PictureError, render
+        from diagrams.render import PictureError, render
     except ImportError as error:
         yield Diagnosis("pictures", False, str(error), "see above")
         return
@@ -127,7 +127,7 @@ def _encoding() -> Iterator[Diagnosis]:
 
 def _journals() -> Iterator[Diagnosis]:
     try:
-        from runtime.journal import default_folder
+        from runtime.journal.writing import default_folder
     except ImportError as error:
         yield Diagnosis("journals", False, str(error), "see above")
         return

@@ -10,19 +10,19 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from diagrams.catalogue import FORMATS, Drawing, Kind, album, scenario_forms
+from diagrams.render import PictureError, stale, write
 from diagrams.rendering.labels import distinct, stem
-from diagrams.rendering.render import PictureError, stale, write
 from diagrams.sequences.dot import scenario_dot
 from diagrams.states.builder import flow
 from diagrams.states.coverage import Coverage, painted
 from diagrams.states.dot import dot, stems
-from machines.loader import shipped
 from machines.model import Spec
+from machines.parser.loader import shipped
 from machines.problems import near
 from runtime.commands.exit_codes import FAILED, OK, CommandError
 from runtime.commands.options import Json, Rules, SpecName, are_apart, are_modules, looked_at
-from runtime.commands.output import note, put_result
-from runtime.recording import Run, recorded
+from runtime.journal.recording import Run, recorded
+from runtime.process.output import note, put_result
 
 UNKNOWN_TOLD_MAX = 5  # transitions of a journal that the spec does not have
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from errno import ENOSPC
 from typing import Final
 
-from runtime.commands.output import OutputError
+from runtime.process.output import OutputError
 
 OK: Final = 0
 FAILED: Final = 1
@@ -54,16 +54,16 @@ def sentence(error: BaseException) -> tuple[str, int] | None:
     if isinstance(error, ImportError):
         cause = error.__cause__ if isinstance(error.__cause__, ImportError) else error
         return f"{cause}: the installation is not whole, see accord doctor", FAILED
-    from machines.loader import RulesError, SpecNotFound
+    from machines.parser.loader import RulesError, SpecNotFound
     from machines.parser.settings import SettingError
     from machines.problems import SpecError
-    from runtime.journal import JournalError
+    from runtime.journal.replay import ReplayError
+    from runtime.journal.writing import JournalError
     from runtime.network.tls import TlsFileError
     from runtime.network.transport import NetworkError
-    from runtime.player_folders import FolderError
     from runtime.players.base import UnknownPlayerError
     from runtime.players.scripted import AnswerError
-    from runtime.replay import ReplayError
+    from runtime.sessions.player_folders import FolderError
 
     match error:
         case SpecError():

@@ -10,9 +10,9 @@ from machines.manual import FRAMES, Example, Page
 from machines.problems import near
 from runtime.commands.exit_codes import OK, CommandError
 from runtime.commands.options import Json
-from runtime.commands.output import put, put_json, table
 from runtime.manual import pages
 from runtime.manual.verdicts import VERDICTS
+from runtime.process.output import put, put_json, table
 
 Code = Annotated[
     str | None, Parameter(help="The code of a problem, like A302, or the word of a verdict; all of them if left out.")

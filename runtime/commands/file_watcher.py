@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from machines.loader import SpecNotFound, find, sources
+from machines.parser.loader import SpecNotFound, find, sources
 from machines.problems import SpecError
 
 PAUSE_SECONDS: Final = 0.3  # between two looks at the files; what is saved shows after one or two of them

@@ -10,7 +10,7 @@ from machines.model import Spec
 from machines.verification.verdict import Finding, RecordedSession, Verdict
 from runtime.commands.exit_codes import CommandError
 from runtime.commands.journals import head_of
-from runtime.journal import JournalError, open_journal
+from runtime.journal.writing import JournalError, open_journal
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9]+")
 

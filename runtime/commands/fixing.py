@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from machines.checks.checker import check_with_suppressions
-from machines.loader import RulesError, SpecNotFound, find, is_path, label, load, rules_modules
+from machines.parser.loader import RulesError, SpecNotFound, find, is_path, label, load, rules_modules
 from machines.parser.mending import mended
-from machines.parser.yaml_nodes import BYTES_MAX
 from machines.problems import Mend, Problem, SpecError
+from machines.yaml.nodes import BYTES_MAX
 from runtime.commands.exit_codes import CommandError
 
 ROUNDS_MAX = 20  # What is mended may show what was hidden behind it; each round mends something.

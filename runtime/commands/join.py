@@ -16,8 +16,8 @@ from cyclopts import Parameter
 
 from machines.effects import Effect, Ended, Received, Send, Violation
 from machines.engine.session import Program
-from machines.loader import load
 from machines.model import Spec
+from machines.parser.loader import load
 from machines.values import plain
 from runtime.commands.backends import run
 from runtime.commands.exit_codes import FAILED, NETWORK, OK, CommandError
@@ -46,16 +46,16 @@ from runtime.commands.options import (
     shown_address,
     token_in,
 )
-from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.results import result_lines
 from runtime.commands.secure_step import check_secures
-from runtime.journal import Head, Journal
-from runtime.losses import EVIDENCE_SHOWN, Losses, own_loss, parting_words
+from runtime.journal.losses import EVIDENCE_SHOWN, Losses, own_loss, parting_words
+from runtime.journal.writing import Head, Journal
 from runtime.network.tls import client_context
 from runtime.players.base import Player
 from runtime.players.program_start import started
 from runtime.players.registry import PERSONS, check_kind, default_kind, open_player
 from runtime.players.scripted import GivenAnswers, answers_of
+from runtime.process.output import log_shown, note, put, put_json
 from runtime.sessions.client import Address
 from runtime.sessions.embedded_roles import is_embeddable, join_with_embedded
 from runtime.sessions.lobby_guest import LobbyGoneError, LobbyRefusedError, match_of_lobby

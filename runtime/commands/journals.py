@@ -12,15 +12,15 @@ from typing import Annotated, Any, Literal, Protocol
 import msgspec
 from cyclopts import Parameter
 
-from machines.loader import find, shipped
 from machines.model import Spec
-from runtime.cli import program_version
+from machines.parser.loader import find, shipped
 from runtime.commands.exit_codes import CommandError
 from runtime.commands.options import Backend, pages_are_there
-from runtime.commands.output import note
-from runtime.journal import FORMAT, LIMIT_MIB, Head, Journal, JournalError, open_journal
-from runtime.replay import spec_hash
-from runtime.stopping import at_forced_end
+from runtime.journal.replay import spec_hash
+from runtime.journal.writing import FORMAT, LIMIT_MIB, Head, Journal, JournalError, open_journal
+from runtime.process.installation import program_version
+from runtime.process.output import note
+from runtime.process.stopping import at_forced_end
 
 
 class Shown(Protocol):
@@ -95,7 +95,7 @@ class JournalOptions:
 
 @dataclass(frozen=True, slots=True)
 class JournalPlan:
-    """How a run's journal is kept: ``where`` as for `runtime.journal.open_journal`, up to so many bytes."""
+    """How a run's journal is kept: ``where`` as for `runtime.journal.writing.open_journal`, up to so many bytes."""
 
     where: Path | None
     head: Head

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from machines.conforming.judging import Judgement, RequirementVerdict
-from machines.parser.yaml_nodes import ListNode, MapNode, ScalarNode, parse_yaml
 from machines.problems import Problems
+from machines.yaml.nodes import ListNode, MapNode, ScalarNode, parse_yaml
 from runtime.commands.exit_codes import CommandError
 
 _KEYS = ("id", "skip", "fails", "reason")

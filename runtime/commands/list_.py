@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from machines.loader import allowed_rules, find, resolved, shipped
-from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
+from machines.parser.loader import allowed_rules, find, resolved, shipped
 from machines.problems import SpecError
+from machines.yaml.nodes import ListNode, MapNode, Node, ScalarNode
 from runtime.commands.exit_codes import OK
-from runtime.commands.output import put, put_json, table
+from runtime.process.output import put, put_json, table
 
 Json = Annotated[bool, Parameter(name="--json", help="Write one JSON object to standard output.")]
 

@@ -20,7 +20,7 @@ from machines.model import (
     Let,
     Name,
     Role,
-    Send,
+    SendMessages,
     Spec,
     State,
     Step,
@@ -368,7 +368,7 @@ def _name_types(spec: Spec, client: Role) -> Iterator[Type]:
 
 def _name_fields(spec: Spec, part: Role | Step, aliases: set[str]) -> Iterator[tuple[str, Type]]:
     """Yield the messages in which a part sends its client's name, or what has it, and the type of the field."""
-    for send in _parts(part, Send):
+    for send in _parts(part, SendMessages):
         for call in send.messages:
             if call.path in spec.messages:
                 for field, argument in zip(spec.messages[call.path].fields, call.arguments or (), strict=False):

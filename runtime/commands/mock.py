@@ -18,10 +18,10 @@ from runtime.commands.options import (
     seed_of,
     settings_of,
 )
-from runtime.commands.output import log_shown
 from runtime.commands.serve import OneService
 from runtime.commands.service import ListenOptions, Service, ServiceReport
 from runtime.players.made_up_rules import made_up_rules, promises
+from runtime.process.output import log_shown
 
 
 def mock(

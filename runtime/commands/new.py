@@ -11,11 +11,11 @@ from typing import Annotated, Literal, get_args
 
 from cyclopts import Parameter
 
-from machines.loader import shipped
+from machines.parser.loader import shipped
 from runtime.commands.exit_codes import OK, CommandError
 from runtime.commands.options import Json
-from runtime.commands.output import note, put, put_json
-from runtime.terminal_text import escape_control_characters
+from runtime.process.output import note, put, put_json
+from runtime.process.terminal_text import escape_control_characters
 
 Sort = Literal["game", "service", "chat"]
 _ABOUT = {

@@ -13,12 +13,12 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from machines.engine.violations import EVIDENCE_BYTES
-from machines.loader import SpecNotFound, allowed_rules, load, named_rules, rules_modules, shipped
 from machines.model import Spec
+from machines.parser.loader import SpecNotFound, allowed_rules, load, named_rules, rules_modules, shipped
 from machines.problems import SpecError, near
 from runtime.commands.exit_codes import CommandError
-from runtime.import_path import add_working_folder
-from runtime.studio.packages import pages_can_be_served
+from runtime.process.import_path import add_working_folder
+from runtime.process.packages import pages_can_be_served
 
 if TYPE_CHECKING:  # a check runs nothing
     from machines.engine.compiler import Program
@@ -187,7 +187,7 @@ def loaded(name: str, settings: Mapping[str, str], rules: Sequence[str]) -> Spec
 
     Raises:
         CommandError: a module of ``rules`` is not there.
-        SpecError, SpecNotFound, SettingError, RulesError: see `machines.loader.load` and `machines.checks.check`.
+        SpecError, SpecNotFound, SettingError, RulesError: see `machines.parser.loader.load`, `machines.checks.check`.
     """
     from machines.checks import check
 
@@ -206,7 +206,7 @@ def looked_at(name: str, rules: Sequence[str] = ()) -> Spec:
     """Return a spec to be told of or drawn: its rules modules may be missing, for nothing of them is imported.
 
     Raises:
-        SpecError, SpecNotFound: see `machines.loader.load`.
+        SpecError, SpecNotFound: see `machines.parser.loader.load`.
     """
     is_spec(name)
     return load(name, rules=[*rules, *missing_rules(name)])

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
-from diagrams.rendering.render import PictureError
+from diagrams.render import PictureError
 from runtime.commands.exit_codes import NETWORK, CommandError
 from runtime.commands.options import PORT_MAX
-from runtime.commands.output import note, put, put_json
+from runtime.process.output import note, put, put_json
 
 DELAY_MAX: Final = 3_600  # seconds
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")

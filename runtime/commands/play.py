@@ -14,8 +14,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from machines.loader import load, rules_modules
 from machines.model import Spec
+from machines.parser.loader import load, rules_modules
 from runtime.commands.backends import run
 from runtime.commands.exit_codes import FAILED, OK, CommandError
 from runtime.commands.journals import JournalOptions, head_of, journal_path
@@ -40,18 +40,18 @@ from runtime.commands.options import (
     seed_of,
     settings_of,
 )
-from runtime.commands.output import log_shown, note, put, put_json
 from runtime.commands.progress import Progress
 from runtime.commands.results import game_facts, game_lines
-from runtime.losses import EVIDENCE_SHOWN
-from runtime.player_folders import PlayerFolders
+from runtime.journal.losses import EVIDENCE_SHOWN
 from runtime.players.registry import PERSONS, open_player
 from runtime.players.scripted import answers_of
 from runtime.players.seeds import derived_seed
 from runtime.players.workers import open_workers
+from runtime.process.output import log_shown, note, put, put_json
 from runtime.sessions.game_result import GameResult, Participant
 from runtime.sessions.match import play as play_game
 from runtime.sessions.match import seat_names
+from runtime.sessions.player_folders import PlayerFolders
 from runtime.sessions.session_journal import JournalWriter
 
 

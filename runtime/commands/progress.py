@@ -17,10 +17,10 @@ import msgspec
 from machines.effects import Effect, Ended, Note, Received, Send
 from machines.model import Spec
 from machines.values import plain
-from runtime.commands.output import note
-from runtime.message_views import MessageViews
+from runtime.players.message_views import MessageViews
+from runtime.process.output import note
+from runtime.process.terminal_text import escape_control_characters
 from runtime.sessions.game_result import Participant
-from runtime.terminal_text import escape_control_characters
 
 if TYPE_CHECKING:
     from rich.live import Live

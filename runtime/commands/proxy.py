@@ -12,8 +12,8 @@ from cyclopts import Parameter
 
 from machines.conforming.overhearing import Accusation, Overhearing
 from machines.conforming.spec_lines import explained, place_of
-from machines.loader import rules_modules
 from machines.model import Spec
+from machines.parser.loader import rules_modules
 from runtime.commands.backends import run
 from runtime.commands.exit_codes import FAILED, OK, CommandError
 from runtime.commands.journals import JournalOptions, head_of, journal_path
@@ -31,10 +31,10 @@ from runtime.commands.options import (
     settings_of,
     shown_address,
 )
-from runtime.commands.output import note, put, put_json
 from runtime.conforming.proxying import Proxy, listen_for
-from runtime.journal import Journal
-from runtime.terminal_text import escape_control_characters
+from runtime.journal.writing import Journal
+from runtime.process.output import note, put, put_json
+from runtime.process.terminal_text import escape_control_characters
 
 SHOWN_BYTES: Final = 120
 LOOK_SECONDS: Final = 0.02  # how often it is looked whether the only link has ended

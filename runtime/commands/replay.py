@@ -9,8 +9,8 @@ from cyclopts import Parameter
 
 from runtime.commands.exit_codes import FAILED, OK, UNDETERMINED
 from runtime.commands.options import Json, Rules, are_modules, is_spec
-from runtime.commands.output import put, put_json
-from runtime.replay import replay as run_again
+from runtime.journal.replay import replay as run_again
+from runtime.process.output import put, put_json
 
 
 def replay(

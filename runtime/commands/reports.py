@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 from machines.parser.mending import mended
-from machines.parser.yaml_nodes import BYTES_MAX
 from machines.problems import Problem
 from machines.verification.verdict import POSSIBLE, UNDETERMINED, Finding, Verdict
+from machines.yaml.nodes import BYTES_MAX
 from runtime.commands.verification import shown, shown_step
 from runtime.manual import pages
-from runtime.terminal_text import escape_control_characters
+from runtime.process.terminal_text import escape_control_characters
 
 if TYPE_CHECKING:
     from xml.etree import ElementTree

@@ -10,7 +10,7 @@ import msgspec
 from machines.effects import Ended
 from machines.model import Spec
 from machines.values import plain
-from runtime.losses import Losses
+from runtime.journal.losses import Losses
 from runtime.players.companions import companions
 from runtime.sessions.game_result import GameResult, PlayerResult
 

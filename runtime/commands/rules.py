@@ -16,7 +16,7 @@ from cyclopts import Parameter
 import rules.harnesses
 from runtime.commands.exit_codes import OK, CommandError
 from runtime.commands.options import Json
-from runtime.commands.output import put, put_json, table
+from runtime.process.output import put, put_json, table
 
 BLANKS = re.compile(r"\s*")
 INPUT_MAX = 64 << 20  # Bytes of standard input.

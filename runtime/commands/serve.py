@@ -29,14 +29,14 @@ from runtime.commands.options import (
     seed_of,
     settings_of,
 )
-from runtime.commands.output import log_shown, note, put, put_json, put_result
 from runtime.commands.results import result_lines
 from runtime.commands.secure_step import check_secures
 from runtime.commands.serve_again import GroupService
 from runtime.commands.service import ListenOptions, Service, ServiceReport, connections_text, run_until_stopped
-from runtime.journal import Journal
-from runtime.losses import Losses
+from runtime.journal.losses import Losses
+from runtime.journal.writing import Journal
 from runtime.players.registry import PERSONS, check_kind, default_kind
+from runtime.process.output import log_shown, note, put, put_json, put_result
 from runtime.sessions.group_server import GROUPS_MAX
 from runtime.sessions.server import Stopped
 from runtime.sessions.server import serve as serve_role

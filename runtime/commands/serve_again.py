@@ -11,11 +11,11 @@ from typing import NoReturn
 from machines.effects import Ended
 from machines.values import plain
 from runtime.commands.journals import JournalPlan, journal_path
-from runtime.commands.output import note, put, put_json, put_result
 from runtime.commands.results import result_lines
 from runtime.commands.service import Service, connections_text, run_until_stopped
-from runtime.journal import Journal
-from runtime.losses import Losses
+from runtime.journal.losses import Losses
+from runtime.journal.writing import Journal
+from runtime.process.output import note, put, put_json, put_result
 from runtime.sessions.group_server import Group, serve_groups
 from runtime.sessions.server import Stopped
 

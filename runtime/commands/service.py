@@ -28,14 +28,14 @@ from runtime.commands.options import (
     shown_address,
     token_in,
 )
-from runtime.commands.output import OutputError, note, put_json
-from runtime.journal import Journal
-from runtime.losses import EVIDENCE_SHOWN, Loss, Losses
+from runtime.journal.losses import EVIDENCE_SHOWN, Loss, Losses
+from runtime.journal.writing import Journal
 from runtime.network.tls import server_context
-from runtime.player_folders import PlayerFolders, name_in
 from runtime.players.base import Player
 from runtime.players.registry import open_player
+from runtime.process.output import OutputError, note, put_json
 from runtime.sessions.client import Address
+from runtime.sessions.player_folders import PlayerFolders, name_in
 from runtime.sessions.server import ADDRESS_MAX, Stopped
 
 Result = TypeVar("Result")

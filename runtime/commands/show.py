@@ -12,9 +12,8 @@ from cyclopts import Parameter
 
 from diagrams.documents.exchange import exchange as exchange_of
 from diagrams.documents.exchange import exchange_text, phases
-from diagrams.phrases import body_text
+from diagrams.states.phrases import body_text
 from machines.checks.event_coverage import Pair, pairs
-from machines.loader import RulesError, resolved
 from machines.messages.bodies import compile_message
 from machines.messages.types import compile_type, type_text
 from machines.model import (
@@ -26,13 +25,14 @@ from machines.model import (
     Spec,
     TypeDeclaration,
 )
+from machines.parser.loader import RulesError, resolved
 from machines.parser.unparse import written as yaml_of
 from machines.problems import near
 from machines.values import plain
 from runtime.commands.exit_codes import OK, CommandError
 from runtime.commands.options import Json, Rules, SpecName, is_spec, looked_at
-from runtime.commands.output import put_result, table
 from runtime.players.registry import default_kind, kinds
+from runtime.process.output import put_result, table
 
 ANSWERED = {
     "here": "the state",

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from machines.loader import load, rules_modules
+from machines.parser.loader import load, rules_modules
 from machines.values import plain
 from runtime.commands.exit_codes import FAILED, OK, CommandError
 from runtime.commands.match_setup import cast
@@ -35,12 +35,12 @@ from runtime.commands.options import (
     seed_of,
     settings_of,
 )
-from runtime.commands.output import STANDARD_OUTPUT, note, put_json
 from runtime.commands.results import game_facts
-from runtime.import_path import add_working_folder
-from runtime.lent_streams import lent
-from runtime.losses import EVIDENCE_SHOWN
+from runtime.journal.losses import EVIDENCE_SHOWN
 from runtime.players.scripted import answers_of
+from runtime.process.import_path import add_working_folder
+from runtime.process.lent_streams import lent
+from runtime.process.output import STANDARD_OUTPUT, note, put_json
 from runtime.simulation.local_games import LocalGames
 
 GAMES_MAX: Final = 10_000_000  # of one command

@@ -10,12 +10,12 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from diagrams.rendering.render import PictureError
-from machines.loader import is_path, shipped
+from diagrams.render import PictureError
+from machines.parser.loader import is_path, shipped
 from runtime.commands.exit_codes import OK, CommandError
 from runtime.commands.options import Json, Rules, are_modules, is_spec, pages_are_there
-from runtime.commands.output import put, put_json
 from runtime.commands.page_options import PageOptions
+from runtime.process.output import put, put_json
 from runtime.studio.page import pictures, saved
 from runtime.studio.steps import RecordedRun
 

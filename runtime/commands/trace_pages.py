@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 
 from machines.model import Spec
 from runtime.commands.exit_codes import CommandError
-from runtime.commands.output import note
 from runtime.commands.reports import Report
+from runtime.process.output import note
 
 
 def show_traces(reports: Iterable[Report], loaded: Callable[[str], Spec]) -> None:
@@ -16,7 +16,7 @@ def show_traces(reports: Iterable[Report], loaded: Callable[[str], Spec]) -> Non
     Raises:
         CommandError: the pictures cannot be drawn.
     """
-    from diagrams.rendering.render import PictureError
+    from diagrams.render import PictureError
     from runtime.studio.trace_site import ShownTrace, serve_traces
 
     shown = []

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from machines.checks.checker import check
-from machines.loader import load
 from machines.model import Spec
+from machines.parser.loader import load
 from machines.problems import SpecError, near
 from machines.verification.foreign import with_anything
 from runtime.commands.exit_codes import FAILED, OK, CommandError
@@ -28,13 +28,13 @@ from runtime.commands.options import (
     seed_of,
     settings_of,
 )
-from runtime.commands.output import note, put, put_json, results
 from runtime.playground.export import command_of, save
 from runtime.playground.message_input import ChoiceError
 from runtime.playground.repl import EndedError, Repl
 from runtime.playground.status import state_lines
 from runtime.playground.stubs import RuleStubs
-from runtime.terminal_text import escape_control_characters
+from runtime.process.output import note, put, put_json, results
+from runtime.process.terminal_text import escape_control_characters
 
 SCRIPT_BYTES_MAX = 1 << 20
 LINE_MAX = 1 << 20  # Characters of a line of standard input.

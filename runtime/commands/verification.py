@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from machines.effects import Ask
-from machines.loader import rules_modules
 from machines.model import Spec
+from machines.parser.loader import rules_modules
 from machines.problems import Problem
 from machines.verification import verify as exploring
-from machines.verification.budget import MIB, Budget
-from machines.verification.contracts import ContractError, contracts_for
+from machines.verification.abstract.budget import MIB, Budget
+from machines.verification.abstract.contracts import ContractError, contracts_for
 from machines.verification.foreign import with_anything
 from machines.verification.sign_ups import CLIENTS_MAX
 from machines.verification.verdict import Finding, TraceStep, Verdict
 from runtime.commands.exit_codes import CommandError
-from runtime.commands.output import note
+from runtime.process.output import note
 
 if TYPE_CHECKING:  # what most checks never need is imported where it is: replays, runs that show a problem, players
     from machines.verification.counterexamples.replay import Decide

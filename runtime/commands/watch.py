@@ -9,13 +9,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from machines.loader import SpecNotFound
+from machines.parser.loader import SpecNotFound
 from machines.problems import SpecError
 from runtime.commands import file_watcher
 from runtime.commands.exit_codes import CommandError
 from runtime.commands.options import looked_at
-from runtime.commands.output import note, put, put_json
 from runtime.commands.reports import Report, as_json, forget_sources, text_lines
+from runtime.process.output import note, put, put_json
 
 FOLDER = Path("pictures")
 

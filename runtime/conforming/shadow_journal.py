@@ -14,7 +14,7 @@ from machines.effects import Ask, Cancel, Effect, Send
 from machines.engine.compiler import Program
 from machines.engine.session import Session
 
-InputWriter = Callable[..., None]  # as `runtime.journal.Journal.write`
+InputWriter = Callable[..., None]  # as `runtime.journal.writing.Journal.write`
 _NAME: Final = "ann"
 _NAMES_MAX: Final = 8  # texts of its first message that are tried as the program's name
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from machines.loader import allowed_rules, rules_functions
 from machines.messages.inline_types import SCALARS
 from machines.parser.branches import STAYING
-from machines.parser.yaml_nodes import MapNode
+from machines.parser.loader import allowed_rules, rules_functions
+from machines.yaml.nodes import MapNode
 from runtime.editor.occurrences import Occurrence, occurrences
 from runtime.editor.open_spec import OpenSpec, overlap, tree_of
 from runtime.editor.words import BUILT_IN, KEYS, built_in, descriptions

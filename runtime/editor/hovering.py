@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 
-from machines.loader import rules_functions
-from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
+from machines.parser.loader import rules_functions
 from machines.problems import Problem
+from machines.yaml.nodes import ListNode, MapNode, Node, ScalarNode
 from runtime.editor.occurrences import Occurrence
 from runtime.editor.open_spec import OpenSpec
 from runtime.editor.words import built_in, descriptions

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from machines.parser.context import RESERVED, inside
-from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from machines.problems import Place
+from machines.yaml.nodes import ListNode, MapNode, Node, ScalarNode
 
 Kind = Literal["role", "machine", "state", "message", "field", "type", "setting", "rule", "name", "named", "key"]
 Owner = tuple[str, ...]

@@ -12,10 +12,10 @@ from types import ModuleType
 from typing import Final
 
 from machines.checks.checker import check_with_suppressions
-from machines.loader import RulesError, SpecNotFound, allowed_rules, label, load_text, rules_modules, sources
+from machines.parser.loader import RulesError, SpecNotFound, allowed_rules, label, load_text, rules_modules, sources
 from machines.parser.mending import mended
-from machines.parser.yaml_nodes import BYTES_MAX, Node, parse_yaml
 from machines.problems import Place, Problem, Problems, SpecError
+from machines.yaml.nodes import BYTES_MAX, Node, parse_yaml
 from runtime.editor.occurrences import Kind, Occurrence, Owner, occurrences
 
 _SPEC: Final = re.compile(r"^(protocol|part|extends)\s*:", re.MULTILINE)

@@ -6,8 +6,8 @@ import importlib
 import importlib.util
 from types import ModuleType
 
-from machines.loader import allowed_rules, rules_module, shipped
 from machines.model import Spec
+from machines.parser.loader import allowed_rules, rules_module, shipped
 
 
 def companions(spec: Spec, folder: str) -> list[ModuleType]:

@@ -18,7 +18,6 @@ from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 from machines import model
-from machines.loader import RulesError, rules_module
 from machines.model import (
     Accept,
     Attribute,
@@ -31,12 +30,13 @@ from machines.model import (
     Mapped,
     Name,
     Return,
-    Send,
+    SendMessages,
     Spec,
     Type,
 )
+from machines.parser.loader import RulesError, rules_module
 from machines.values import Peer, Record
-from machines.verification.contracts import Contract, contracts_for
+from machines.verification.abstract.contracts import Contract, contracts_for
 from runtime.players.random import RandomPlayer
 
 LEGAL: Final = 0.9  # how often what a player says is within the rules
@@ -207,7 +207,7 @@ def rule_uses(spec: Spec) -> dict[str, RuleUse]:
     names: dict[str, RuleUse] = {}  # what a name goes into, by its last part
     for node in _nodes(spec.roles):
         match node:
-            case Send(receivers, messages, _):
+            case SendMessages(receivers, messages, _):
                 _note(found, names, receivers, RuleUse("peers"))
                 for call in messages:
                     for field, value in zip(spec.messages[call.path].fields, call.arguments or (), strict=False):

@@ -47,7 +47,7 @@ from runtime.players.descendants import MARK, WARDEN, kill_group, kill_marked
 from runtime.players.program_limits import UNLIMITED, Allowance, ProgramLimits
 from runtime.players.program_output import ProgramOutput
 from runtime.players.program_start import unread_bytes
-from runtime.stopping import at_forced_end
+from runtime.process.stopping import at_forced_end
 
 log = logging.getLogger("accord.players")
 
@@ -273,7 +273,7 @@ class SubprocessPlayer:
         return tuple([text for text in said if text][-COMPLAINTS_SEARCHED:])
 
     def why_late(self) -> str:
-        """See `runtime.losses.why_late`."""
+        """See `runtime.journal.losses.why_late`."""
         if self.output.partial:
             return f"{len(self.output.partial)} bytes without a line end had come"
         if self.output.discarded:

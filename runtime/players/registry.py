@@ -20,7 +20,6 @@ from typing import Final
 
 from machines.model import Spec
 from machines.problems import near
-from runtime.import_path import add_working_folder
 from runtime.players.base import GenericPlayer, Player, PromptPlayer, UnknownPlayerError
 from runtime.players.companions import companions
 from runtime.players.example import ExamplePlayer
@@ -31,7 +30,8 @@ from runtime.players.random import RandomPlayer
 from runtime.players.seat import open_seat
 from runtime.players.strategy import Strategy, StrategyPlayer, error_text
 from runtime.players.terminal import Terminal, TerminalPlayer, own_terminal
-from runtime.studio.packages import pages_can_be_served
+from runtime.process.import_path import add_working_folder
+from runtime.process.packages import pages_can_be_served
 
 _GENERIC: Mapping[str, str] = {
     "human": "a person at the terminal",

@@ -26,7 +26,7 @@ from machines.model import Field, Spec
 from runtime.players.base import Arguments, DecisionError, UnknownPlayerError
 from runtime.players.companions import companions
 from runtime.players.person_answers import FieldReader, brief, legal_answers
-from runtime.terminal_text import escape_control_characters
+from runtime.process.terminal_text import escape_control_characters
 
 HELP = """\
   a number        takes the choice of that number

@@ -26,13 +26,13 @@ from typing import Any
 import anyio
 
 from machines.model import Spec
-from runtime.import_path import add_working_folder
-from runtime.lent_streams import lent
 from runtime.network.loop_calls import loop_caller
 from runtime.players.base import NEVER, Arguments, DecisionError, Player, UnknownPlayerError, silent_from
 from runtime.players.registry import open_player, strategy_class
 from runtime.players.strategy import FAREWELL_SECONDS_MAX, LateClock, Strategy, error_text
 from runtime.players.terminal import Terminal
+from runtime.process.import_path import add_working_folder
+from runtime.process.lent_streams import lent
 
 log = logging.getLogger("accord.players")
 

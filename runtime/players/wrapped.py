@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.losses import last_lines, why_late
+from runtime.journal.losses import last_lines, why_late
 from runtime.players.base import Arguments, Player, silent_from
 
 
@@ -26,9 +26,9 @@ class WrappedPlayer:
         self._player.heard(message, fields)
 
     def last_lines(self) -> tuple[str, ...]:
-        """See `runtime.losses.last_lines`."""
+        """See `runtime.journal.losses.last_lines`."""
         return last_lines(self._player)
 
     def why_late(self) -> str:
-        """See `runtime.losses.why_late`."""
+        """See `runtime.journal.losses.why_late`."""
         return why_late(self._player)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 
-from runtime.journal import Head, JournalError, open_journal
+from runtime.journal.writing import Head, JournalError, open_journal
 from runtime.playground.message_input import ChoiceError
 from runtime.playground.repl import Repl
 

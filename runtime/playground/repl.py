@@ -26,7 +26,7 @@ from runtime.playground.message_input import ChoiceError, read_named, value_of, 
 from runtime.playground.scenario_runner import ManualRun
 from runtime.playground.status import choices, state_lines
 from runtime.playground.stubs import RuleStubs
-from runtime.terminal_text import escape_control_characters
+from runtime.process.terminal_text import escape_control_characters
 
 LINE_MAX: Final = 65_536  # characters of one line
 LINES_MAX: Final = 10_000  # choices of one run: to go back all but the last are done again

@@ -21,11 +21,11 @@ from machines.engine.session import Program, Session
 from machines.messages.shapes import Mismatch
 from machines.model import Spec
 from machines.problems import near
-from runtime.journal import Kind
+from runtime.journal.writing import Kind
 from runtime.players.seeds import derived_seed
 from runtime.playground.message_input import ChoiceError, Filler, written
 from runtime.playground.stubs import RuleStubs
-from runtime.terminal_text import escape_control_characters
+from runtime.process.terminal_text import escape_control_characters
 
 PARTIES_MAX: Final = 100
 CROSSINGS_MAX: Final = 10_000  # messages that follow on one choice, without anybody waiting for the person

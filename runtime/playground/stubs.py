@@ -14,8 +14,8 @@ import msgspec
 
 from machines.analysis.traversal import all_branches, all_choices, machine_expressions
 from machines.expressions.unparse import calls
-from machines.loader import RulesError, rules_module
 from machines.model import Binary, Call, Expression, Spec, Unary
+from machines.parser.loader import RulesError, rules_module
 from machines.values import plain
 
 SHOWN_MAX = 200  # characters of a call that are shown

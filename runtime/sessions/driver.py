@@ -28,16 +28,16 @@ from anyio.abc import TaskGroup
 from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Pause, Received, Resume, Send, Violation
 from machines.effects import SecureLink as SecureEffect
 from machines.engine.session import Session
-from runtime.journal import Kind, fault_text
-from runtime.losses import violation_text
+from runtime.journal.losses import violation_text
+from runtime.journal.writing import Kind, fault_text
 from runtime.network.clock import Clock
 from runtime.network.silenced import Silenced
 from runtime.network.transport import Connection
 from runtime.players.base import Player, silent_from
+from runtime.process.watchdog import HELD_SECONDS, WATCHDOG
 from runtime.sessions.properties import PropertyMonitor
 from runtime.sessions.questions import NO_ANSWER, Questions, said
 from runtime.sessions.session_journal import JournalWriter, SessionJournal
-from runtime.watchdog import HELD_SECONDS, WATCHDOG
 
 log = logging.getLogger("accord.session")
 property_log = logging.getLogger("accord.property")  # told even where the end of a session says all that failed

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from machines.effects import Ended
-from runtime.losses import Loss, Losses
+from runtime.journal.losses import Loss, Losses
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from anyio.abc import TaskGroup
 from machines.effects import Effect, Ended
 from machines.engine import routing
 from machines.engine.session import Program
-from runtime.journal import JournalError
+from runtime.journal.writing import JournalError
 from runtime.network.clock import make_clock
 from runtime.network.transport import CannotConnectError, Connection
 from runtime.players.base import Player, UnknownPlayerError

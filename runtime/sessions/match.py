@@ -22,7 +22,7 @@ from anyio.abc import TaskGroup
 from machines.effects import Effect, Ended, Violation
 from machines.engine.session import Program
 from machines.model import Spec
-from runtime.losses import Loss, Losses, errors_of, own_loss
+from runtime.journal.losses import Loss, Losses, errors_of, own_loss
 from runtime.network.transport import NetworkError
 from runtime.players.base import Arguments, Player
 from runtime.players.program_start import started

@@ -7,11 +7,11 @@ from math import inf
 from typing import Any, Protocol
 
 from machines.effects import Effect
-from runtime.journal import FLUSH_SECONDS, Kind, Took
+from runtime.journal.writing import FLUSH_SECONDS, Kind, Took
 
 
 class JournalWriter(Protocol):
-    """What a session needs of `runtime.journal.Journal`."""
+    """What a session needs of `runtime.journal.writing.Journal`."""
 
     def write(
         self,

@@ -14,8 +14,8 @@ from types import ModuleType
 from typing import Final
 
 from machines.effects import Ask, Drop, Send
-from machines.loader import load, load_text, resolved
 from machines.model import Spec
+from machines.parser.loader import load, load_text, resolved
 from machines.parser.unparse import written
 from machines.values import Range
 from runtime.players.seeds import derived_seed
@@ -174,7 +174,7 @@ def load_with_strangers(name: str) -> Spec:
     """Return the spec of that name, with a machine for each role that others play: it says anything at any time.
 
     Raises:
-        SpecNotFound, SpecError: see `machines.loader.load`.
+        SpecNotFound, SpecError: see `machines.parser.loader.load`.
     """
     spec = load(name)
     if not spec.foreign:

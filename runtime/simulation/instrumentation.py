@@ -11,7 +11,7 @@ from machines.engine.call_stack import CallFrame, PeerState
 from machines.engine.compiled_states import ACCEPT, HandlerScope, Places
 from machines.engine.session import Program, Session
 from machines.expressions.compiler import EvaluationError
-from machines.model import Branch, Choice, Constant, Drop, Handlers, Return
+from machines.model import Branch, Choice, Constant, DropPeers, Handlers, Return
 from machines.problems import Place
 from machines.values import Peer
 
@@ -119,7 +119,7 @@ def _punishes(answers: Handlers, event: str, choice: Choice) -> bool:
         return False
     if any(other != event and getattr(answers, other) == choice for other in _ALIKE):
         return True
-    return any(isinstance(step, Drop) for step in _steps(choice))
+    return any(isinstance(step, DropPeers) for step in _steps(choice))
 
 
 def _is_plain_end(branch: Branch) -> bool:

@@ -20,12 +20,12 @@ from machines.model import Spec
 from machines.problems import Place
 from machines.verification.temporal import Monitor
 from runtime.players.seeds import derived_seed
+from runtime.process.terminal_text import escape_control_characters
 from runtime.simulation.cycle_detection import AnswerCoverage, Kept, digest, draws, kept, standing
 from runtime.simulation.fault_injection import InjectedFault, done
 from runtime.simulation.instrumentation import InstrumentedSession, SessionFault
 from runtime.simulation.network import Actor, EndlessError, Simulation
 from runtime.simulation.scenarios import counted_doors
-from runtime.terminal_text import escape_control_characters
 
 AFTER_MAX: Final = 150  # messages of a game once its deed is done: what comes of that has come by then
 TRIED_FROM: Final = 100  # answers of a player after which it is noted what was tried: most games have ended by then

@@ -16,7 +16,7 @@ from typing import Any, Final
 from machines.effects import Ask, Cancel, Effect, Ended, Received, Send, Violation
 from machines.engine.session import Program, Session
 from machines.model import Spec
-from runtime.losses import Loss, Losses
+from runtime.journal.losses import Loss, Losses
 from runtime.players.base import NEVER, DecisionError, EndlessAnswer, PromptPlayer, RawAnswer, Vanish, silent_from
 from runtime.players.registry import check_prompt, prompt_player
 from runtime.players.seeds import derived_seed

@@ -19,8 +19,8 @@ from typing import Final
 
 import msgspec
 
-from runtime.commands.output import note
-from runtime.journal_reading import JournalEmptyError
+from runtime.journal.reading import JournalEmptyError
+from runtime.process.output import note
 from runtime.studio.steps import RecordedRun
 
 LOOK_SECONDS: Final = 0.1  # between two looks whether the journal has begun

@@ -26,7 +26,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from diagrams.documents.html import inline
-from diagrams.rendering.render import PictureError, render
+from diagrams.render import PictureError, render
 from runtime.studio.bench import Bench, Request
 from runtime.studio.guard import Guarded, files, svg
 from runtime.studio.rooms import Room

@@ -13,8 +13,8 @@ from typing import Any
 from diagrams.states.dot import stems, write_spec
 from diagrams.states.marks import Marks
 from machines.checks.checker import check
-from machines.loader import SpecNotFound, allowed_rules, find, label, load_text, named_rules
 from machines.model import Spec
+from machines.parser.loader import SpecNotFound, allowed_rules, find, label, load_text, named_rules
 from machines.problems import Place, Problem, SpecError
 from runtime.playground.stubs import RuleStubs
 from runtime.studio.trials import Trial

@@ -11,8 +11,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from runtime.journal import End, JournalError
-from runtime.journal_reading import read_entry, read_head
+from runtime.journal.reading import read_entry, read_head
+from runtime.journal.writing import End, JournalError
 
 FILES_MAX: Final = 2_000  # that are listed, those changed last
 DEPTH_MAX: Final = 4  # folders within folders: the journal of an event's match is two deep

@@ -18,13 +18,13 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from diagrams.documents.html import inline
-from diagrams.rendering.render import render
+from diagrams.render import render
 from diagrams.states.dot import write_spec
 from diagrams.states.marks import Marks
 from machines.model import Spec
 from machines.values import plain
-from runtime.journal import JournalError
-from runtime.replay import ReplayError
+from runtime.journal.replay import ReplayError
+from runtime.journal.writing import JournalError
 from runtime.studio.boards import Boards
 from runtime.studio.said import Tone
 from runtime.studio.steps import Party, RecordedRun, Step

@@ -9,7 +9,7 @@ from typing import Any
 
 from machines.effects import Ask, Drop, Effect, Ended, Note, SecureLink, Violation
 from machines.values import plain
-from runtime.losses import circumstances
+from runtime.journal.losses import circumstances
 
 RAW_CHARACTERS_MAX = 2000  # of a message as it was on the wire, in a step's details
 Taken = tuple[str, str, str, str]  # call path, state, event, destination

@@ -9,7 +9,7 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import Final
 
-from machines.loader import find, is_path
+from machines.parser.loader import find, is_path
 
 BYTES_MAX: Final = 1 << 20  # as much as a spec may have
 

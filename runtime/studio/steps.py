@@ -16,11 +16,11 @@ from machines.effects import Drop, Received, Send, Violation
 from machines.engine.compiler import Program
 from machines.engine.routing import Stand, stands
 from machines.engine.session import Session
-from machines.loader import rules_modules
+from machines.parser.loader import rules_modules
 from machines.values import plain
-from runtime.journal import Head, Line, bytes_of
-from runtime.journal_reading import GrowingJournal
-from runtime.replay import Replayed, Rerun, program_of
+from runtime.journal.reading import GrowingJournal
+from runtime.journal.replay import Replayed, Rerun, program_of
+from runtime.journal.writing import Head, Line, bytes_of
 from runtime.studio.said import Said, Tone, line_of, place_text, rung, shown_bytes
 from runtime.studio.shadows import Shadow, shadowed_role
 
@@ -64,7 +64,7 @@ class RecordedRun:
         Raises:
             JournalError: it cannot be read.
             ReplayError: the spec has changed.
-            SpecError, SpecNotFound, SettingError, RulesError: as for `machines.loader.load`.
+            SpecError, SpecNotFound, SettingError, RulesError: as for `machines.parser.loader.load`.
         """
         self._journal = GrowingJournal(journal)
         self.head = self._journal.head
@@ -164,7 +164,7 @@ class StepMaker:
         return program.callers[0] if program.callers else "peer"
 
     def step(self, line: Line) -> Step:
-        """Return the step of the journal's next line. Raises as `runtime.replay.Rerun.feed`."""
+        """Return the step of the journal's next line. Raises as `runtime.journal.replay.Rerun.feed`."""
         self._lines += 1
         done = self._rerun.feed(self._lines, line)
         began = self._began = line.t if self._began is None else self._began

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 
-from machines.loader import rules_modules
+from machines.parser.loader import rules_modules
 from runtime.commands.match_setup import MatchSetup, cast
 from runtime.commands.options import loaded
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from machines.values import plain
 from runtime.commands.match_setup import MatchSetup
-from runtime.losses import violation_text
+from runtime.journal.losses import violation_text
 from runtime.players.base import Arguments, DecisionError, EndlessAnswer, Player, RawAnswer, Vanish
 from runtime.players.registry import open_player
 from runtime.players.seeds import derived_seed

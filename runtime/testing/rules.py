@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from machines.values import FreezeError, freeze
-from machines.verification.contracts import Contract, ContractError, Watch, contracts_for, watched
+from machines.verification.abstract.contracts import Contract, ContractError, Watch, contracts_for, watched
 from runtime.simulation.local_games import LocalGames
 from runtime.testing import expect
 from runtime.testing.games import game_of

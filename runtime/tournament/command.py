@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from cyclopts import Parameter
 
-from machines.loader import find, shipped
+from machines.parser.loader import find, shipped
 from machines.problems import near
-from runtime.cli import program_version
 from runtime.commands.exit_codes import FAILED, NETWORK, OK, PROBLEMS, CommandError
 from runtime.commands.match_setup import PLAYERS_MAX, cast, check_name, seats_of
 from runtime.commands.options import Json, loaded, pages_are_there, shown_address
-from runtime.commands.output import note, put, put_json, results
+from runtime.journal.replay import spec_hash
 from runtime.players.base import UnknownPlayerError
 from runtime.players.registry import check_kind
-from runtime.replay import spec_hash
+from runtime.process.installation import program_version
+from runtime.process.output import note, put, put_json, results
 from runtime.sessions.topology import connections
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Final
 
 from machines.parser.settings import parse_duration
-from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode, parse_yaml
 from machines.problems import Place, Problems, near
+from machines.yaml.nodes import ListNode, MapNode, Node, ScalarNode, parse_yaml
 from rules.schedules.standings import TIES
 from runtime.players.program_limits import ProgramLimits
 from runtime.players.registry import PERSONS

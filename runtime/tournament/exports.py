@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from runtime.player_folders import file_name
+from runtime.sessions.player_folders import file_name
 from runtime.tournament.match_process import PLAYERS_FOLDER
 from runtime.tournament.progress import EventProgress
 from runtime.tournament.store import Decision, Match, Placed

@@ -24,10 +24,10 @@ from socket import gethostname
 from typing import Final
 from uuid import uuid4
 
-from machines.loader import SpecNotFound
+from machines.parser.loader import SpecNotFound
 from machines.problems import SpecError
-from runtime.cli import program_version
-from runtime.replay import spec_hash
+from runtime.journal.replay import spec_hash
+from runtime.process.installation import program_version
 from runtime.tournament.engines import LocalEngine
 from runtime.tournament.match_process import MatchReport, MatchTask
 from runtime.tournament.preparation import recipe

@@ -23,21 +23,21 @@ import anyio
 from machines.effects import MatchOutcome
 from machines.model import Spec
 from machines.values import plain
-from runtime.journal import FORMAT, Head, open_journal
-from runtime.losses import Loss, violation_text
-from runtime.player_folders import PlayerFolders
+from runtime.journal.losses import Loss, violation_text
+from runtime.journal.writing import FORMAT, Head, open_journal
 from runtime.players.base import Player, UnknownPlayerError
 from runtime.players.descendants import WARDEN
 from runtime.players.faulty import SilentPlayer
 from runtime.players.program_limits import ProgramLimits
 from runtime.players.registry import open_player
 from runtime.players.seeds import derived_seed
+from runtime.process.stopping import force_end
 from runtime.sessions.elsewhere import play_elsewhere
 from runtime.sessions.game_result import GameResult, Participant
 from runtime.sessions.match import play, seat_names
+from runtime.sessions.player_folders import PlayerFolders
 from runtime.sessions.session_journal import JournalWriter
 from runtime.sessions.topology import connections
-from runtime.stopping import force_end
 from runtime.tournament.event import REMOTE
 from runtime.tournament.host_stalls import HostStalls
 from runtime.tournament.preparation import prepared, recipe

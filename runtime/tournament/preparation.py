@@ -16,10 +16,10 @@ from types import ModuleType
 from typing import Final, NewType
 
 from machines.engine.compiler import Program
-from machines.loader import load, rules_modules
 from machines.model import Spec
-from runtime.message_views import MessageViews
+from machines.parser.loader import load, rules_modules
 from runtime.players.companions import companions
+from runtime.players.message_views import MessageViews
 from runtime.sessions.match import compiled
 
 VARIABLE: Final = "ACCORD_PREPARED"  # of the fork server's environment: recipes, as a list in JSON

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
 from runtime.commands.exit_codes import PROBLEMS, CommandError
-from runtime.commands.output import note
+from runtime.process.output import note
 from runtime.studio.beside import with_starter
 from runtime.studio.guard import Guarded, files
 from runtime.studio.rooms import Room

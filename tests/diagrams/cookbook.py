@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 
 from diagrams.catalogue import Kind, album
-from diagrams.phrases import body_text
-from machines.loader import load, sources
+from diagrams.states.phrases import body_text
 from machines.model import Spec
+from machines.parser.loader import load, sources
 from runtime.commands.show import written
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from diagrams.catalogue import Drawing, album
-from diagrams.rendering.render import render
-from machines.loader import load
+from diagrams.render import render
+from machines.parser.loader import load
 
 picture = cache(render)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from machines.loader import load_text
 from machines.model import (
     Branch,
     Call,
@@ -15,11 +14,12 @@ from machines.model import (
     Message,
     Return,
     Role,
-    Send,
+    SendMessages,
     Spec,
     State,
     Wire,
 )
+from machines.parser.loader import load_text
 from machines.problems import Place
 
 GAMES = """\
@@ -120,7 +120,7 @@ def hostile(name: str) -> Spec:
     here = Place(name, 1, 1)
     text = Constant(name, here)
     nothing = Handlers({})
-    says = Send(Constant(name, here), (Call(name, (text,), here),), here)
+    says = SendMessages(Constant(name, here), (Call(name, (text,), here),), here)
     received = Choice((Branch(text, None, (says,), Return(text, here), here),), here)
     other = Choice((Branch(None, None, (), Goto(name + "2", here), here),), here)
 

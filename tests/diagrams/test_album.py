@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 import pytest
 
 from diagrams.catalogue import TEXT_FORMATS, Drawing, Kind, album
+from diagrams.render import render
 from diagrams.rendering.font_metrics import width
-from diagrams.rendering.render import render
 from diagrams.rendering.style import SIZE_SMALL
 from diagrams.states.overview import overview_dot
-from machines.loader import load, shipped
 from machines.model import Spec
+from machines.parser.loader import load, shipped
 from tests.diagrams.drawn import album_of, picture
 from tests.diagrams.examples import games, hostile, starts
 from tests.diagrams.test_pictures import HOSTILE, SVG, parts, size, texts

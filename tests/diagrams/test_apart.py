@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diagrams.catalogue import Kind, album
+from diagrams.render import render
 from diagrams.rendering.endpoints import (
     ALIKE,
     CLOSE,
@@ -31,8 +32,7 @@ from diagrams.rendering.endpoints import (
     spread,
 )
 from diagrams.rendering.graphviz_worker import lay_out
-from diagrams.rendering.render import render
-from machines.loader import load, shipped
+from machines.parser.loader import load, shipped
 from tests.diagrams.drawn import picture
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from diagrams.catalogue import album
-from diagrams.rendering.render import render
+from diagrams.render import render
 from diagrams.rendering.text_lengths import with_lengths
-from machines.loader import load, shipped
+from machines.parser.loader import load, shipped
 from tests.parts import by_default
 from tests.support.browser import browser as browser
 

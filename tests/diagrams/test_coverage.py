@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
-from diagrams.rendering.style import LOOKS, PALE
+from diagrams.rendering.style import PALE
 from diagrams.states.builder import flow
 from diagrams.states.coverage import TIMES, Count, Coverage, branches, painted
 from diagrams.states.dot import dot
+from diagrams.states.looks import LOOKS
 from diagrams.states.model import Kind, StateDiagram
 from machines.engine.compiler import Program
-from machines.loader import load, rules_modules, shipped
 from machines.model import Spec
+from machines.parser.loader import load, rules_modules, shipped
 from tests.diagrams.drawn import picture
 from tests.diagrams.examples import games
 from tests.diagrams.test_pictures import texts

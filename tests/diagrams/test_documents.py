@@ -25,9 +25,9 @@ from diagrams.documents.markdown import code, markdown, text
 from diagrams.documents.schemas import asyncapi, json_schema
 from diagrams.documents.wire_words import LIMITS
 from diagrams.rendering.labels import visible
-from machines.loader import load, load_text, shipped
 from machines.messages.bodies import compile_message
 from machines.model import Spec, Wire
+from machines.parser.loader import load, load_text, shipped
 from machines.values import plain
 from tests.diagrams.drawn import picture
 from tests.diagrams.examples import GAMES, games, hostile

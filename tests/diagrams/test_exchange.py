@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from diagrams.documents.exchange import exchange, exchange_text, phases
-from machines.loader import load, load_text, shipped
-from machines.model import Send, Spec
+from machines.model import SendMessages, Spec
+from machines.parser.loader import load, load_text, shipped
 from runtime.cli import main
 from tests.support.talk import GOOD
 
@@ -56,7 +56,7 @@ def test_every_message_of_every_phase_of_a_shipped_spec_has_a_line_and_those_it_
             rows = exchange(spec, machine)
             sent = [row.left.split("(")[0].split(" to ")[0].strip() for row in rows if row.way == "-->"]
             steps = [step for state in machine.states.values() for step in state.steps]
-            said = [call.path for step in steps if isinstance(step, Send) for call in step.messages]
+            said = [call.path for step in steps if isinstance(step, SendMessages) for call in step.messages]
             assert set(said) <= set(sent)
             heard = {name for state in machine.states.values() for name in state.answers.receive}
             told = {re.split("[:,]", row.left)[0].strip() for row in rows}

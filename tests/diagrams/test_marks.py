@@ -8,7 +8,7 @@ import pytest
 
 from diagrams.states.dot import write_spec
 from diagrams.states.marks import Marks, machine_of
-from machines.loader import load, shipped
+from machines.parser.loader import load, shipped
 
 
 def ids(dot: str) -> set[str]:

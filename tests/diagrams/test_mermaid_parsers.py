@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from diagrams.catalogue import album
-from machines.loader import load, shipped
+from machines.parser.loader import load, shipped
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = os.environ.get("ACCORD_MERMAID", "")

@@ -11,8 +11,8 @@ import pytest
 from diagrams.catalogue import album
 from diagrams.documents.builder import document
 from diagrams.documents.html import page
-from diagrams.rendering.render import render
-from machines.loader import load
+from diagrams.render import render
+from machines.parser.loader import load
 from tests.support.browser import browser as browser
 
 pytestmark = pytest.mark.xdist_group("browser")

@@ -13,10 +13,10 @@ from xml.etree import ElementTree
 import pytest
 
 from diagrams.catalogue import FORMATS, album
+from diagrams.render import DOT_BYTES_MAX, PictureError, render, stale, write
 from diagrams.rendering.labels import visible
-from diagrams.rendering.render import DOT_BYTES_MAX, PictureError, render, stale, write
 from diagrams.states.dot import write_machine, write_spec
-from machines.loader import load, load_text, shipped
+from machines.parser.loader import load, load_text, shipped
 from tests.diagrams.examples import GAMES, games, hostile
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from diagrams.rendering.render import render
+from diagrams.render import render
 from diagrams.sequences.builder import scenario
 from diagrams.sequences.control_structure import EXIT, Structure
 from diagrams.sequences.dot import scenario_dot
@@ -18,8 +18,8 @@ from diagrams.sequences.mermaid import scenario_mermaid
 from diagrams.sequences.model import Fragment, Frame, Message, Remark, Scenario, Tone, walk
 from diagrams.sequences.plantuml import scenario_plantuml
 from diagrams.sequences.text import scenario_chart
-from machines.loader import load, load_text, shipped
-from machines.model import Branch, Choice, Handlers, Machine, Send, Spec
+from machines.model import Branch, Choice, Handlers, Machine, SendMessages, Spec
+from machines.parser.loader import load, load_text, shipped
 from tests.diagrams.examples import games, hostile
 from tests.diagrams.test_pictures import HOSTILE, SVG
 
@@ -63,7 +63,7 @@ def sent(machine: Machine) -> set[str]:
     if machine.always is not None:
         for branch in of_answers(machine.always.answers):
             steps += branch.steps
-    return {call.path for step in steps if isinstance(step, Send) for call in step.messages}
+    return {call.path for step in steps if isinstance(step, SendMessages) for call in step.messages}
 
 
 def small(states: str, settings: str = "{}") -> Scenario:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from diagrams.states.dot import write_machine
-from machines.loader import load
+from machines.parser.loader import load
 
 TABLES = str(Path(__file__).resolve().parents[1] / "specs" / "tables.yaml")
 

@@ -10,14 +10,14 @@ from html import unescape
 
 import pytest
 
-from diagrams.phrases import duration
-from diagrams.rendering.render import render
-from diagrams.rendering.style import LOOKS
+from diagrams.render import render
 from diagrams.states.builder import flow
 from diagrams.states.dot import stems, write_machine, write_spec
+from diagrams.states.looks import LOOKS
 from diagrams.states.model import Kind, Node, StateDiagram
-from machines.loader import load_text
+from diagrams.states.phrases import duration
 from machines.model import Branch, Choice, Spec
+from machines.parser.loader import load_text
 from tests.diagrams.examples import GAMES, games
 from tests.diagrams.test_pictures import size
 

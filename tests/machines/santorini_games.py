@@ -19,7 +19,7 @@ import rules.santorini
 import rules.tournament
 from machines.effects import Drop, Effect, Send
 from machines.engine.session import Program
-from machines.loader import load
+from machines.parser.loader import load
 from machines.values import freeze
 from rules.players.santorini import Speaker
 from rules.players.santorini_position import Position, Turn

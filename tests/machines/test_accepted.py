@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from machines.checks.checker import check, check_with_suppressions
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from machines.parser.suppressions import ACCEPTABLE
 from machines.problems import SpecError
 from tests.support.quiz import QUIZ, changed

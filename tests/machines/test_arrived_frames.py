@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from machines.loader import load, shipped
 from machines.model import CompositeFrame, Spec
+from machines.parser.loader import load, shipped
 from machines.wire.arrived_frames import opens_with_pattern
 from machines.wire.codec import Codec, Malformed
 from machines.wire.composite_framing import Cut, PartsFramer

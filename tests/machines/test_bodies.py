@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from machines import model
-from machines.loader import load
 from machines.messages.shapes import Mismatch
 from machines.messages.types import (
     check_message,
@@ -23,9 +22,10 @@ from machines.messages.types import (
     parse_type,
 )
 from machines.model import Body, Field, LiteralBody, Message, Type, TypeDeclaration
-from machines.parser.yaml_nodes import ListNode, MapNode, Node, ScalarNode
+from machines.parser.loader import load
 from machines.problems import Place, Problems
 from machines.values import Record
+from machines.yaml.nodes import ListNode, MapNode, Node, ScalarNode
 from tests.machines.type_values import (
     NOWHERE,
     TYPES,

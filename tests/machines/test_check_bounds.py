@@ -11,7 +11,7 @@ import pytest
 
 from machines.checks import check
 from machines.checks.ambiguity import AmbiguityTable
-from machines.loader import SpecNotFound, load, load_text
+from machines.parser.loader import SpecNotFound, load, load_text
 from machines.problems import NEAR_LETTERS_MAX, NEAR_WORDS_MAX, TOLD_MAX, Place, Problem, Problems, SpecError, near
 
 SECONDS = 8.0  # of CPU, on a slow machine; before they were bounded most of these took more than a minute

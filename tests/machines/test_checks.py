@@ -30,7 +30,7 @@ from machines.checks import (
     used_up,
     value_kinds,
 )
-from machines.loader import load
+from machines.parser.loader import load
 from machines.problems import SpecError
 from tests.support.quiz import (
     FAULT,

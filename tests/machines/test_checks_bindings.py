@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from machines.checks import check
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from tests.support.quiz import AS, LIMIT, OVER, RESIGN, TURN, changed, spec_of
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from machines.checks import check
-from machines.loader import load
+from machines.parser.loader import load
 from tests.support.quiz import spec_of
 
 THINKING = """\

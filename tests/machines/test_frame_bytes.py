@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from machines.checks.checker import every_problem
 from machines.effects import Send
 from machines.frame_parts import Bit, FrameBits, FrameByte, FrameNumber, NumberKind, Rest
-from machines.loader import load_text
 from machines.messages.scalars import INT_MAX, INT_MIN
 from machines.messages.shapes import Mismatch
 from machines.model import CompositeFrame, FrameBytes, FrameLine, FrameRepeat, FrameSize, FrameUntil, Wire
 from machines.parser.byte_parts import number_kind
+from machines.parser.loader import load_text
 from machines.problems import Place, SpecError
 from machines.verification.verdict import PROVED
 from machines.wire.byte_parts import NOTHING, Opening, opening_of

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from machines.checks.checker import every_problem
 from machines.engine.session import Program
-from machines.loader import load_text
 from machines.messages.shapes import Mismatch
 from machines.model import Spec
+from machines.parser.loader import load_text
 from machines.problems import SpecError
 from machines.wire.codec import Codec
 from machines.wire.composite_framing import Cut, PartsFramer

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 
-from diagrams.phrases import body_text
-from machines.loader import load, load_text, shipped
+from diagrams.states.phrases import body_text
 from machines.messages.types import parse_body, parse_type, type_text
 from machines.model import (
     BodyList,
@@ -25,8 +24,9 @@ from machines.model import (
     Type,
     Union,
 )
-from machines.parser.yaml_nodes import Node
+from machines.parser.loader import load, load_text, shipped
 from machines.problems import Problems
+from machines.yaml.nodes import Node
 from runtime.commands.show import _facts as facts
 from tests.machines.type_values import node_of, shape_of, types
 from tests.support.talk import GOOD, changed, faults

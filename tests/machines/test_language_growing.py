@@ -8,7 +8,7 @@ import pytest
 
 from machines.checks import check
 from machines.effects import Send
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from machines.problems import SpecError
 from tests.support.tiny import returned, shows, start, tiny
 

@@ -6,7 +6,7 @@ import pytest
 
 from machines.checks import check
 from machines.effects import Ended, MatchOutcome
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from machines.problems import SpecError
 from tests.support.session_harness import Run
 from tests.support.tiny import shows, start

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from machines.checks import check
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from machines.problems import SpecError
 from tests.support.session_harness import Network, Run
 from tests.support.tiny import returned, shows, start, tiny

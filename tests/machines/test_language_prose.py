@@ -12,8 +12,8 @@ from diagrams.documents.builder import document
 from diagrams.documents.html import page
 from diagrams.documents.markdown import markdown
 from diagrams.documents.schemas import asyncapi, json_schema
-from machines.loader import load, load_text
 from machines.model import Spec
+from machines.parser.loader import load, load_text
 from runtime.cli import main
 from tests.support.talk import GOOD, changed, faults
 from tests.support.tiny import shows

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from machines.loader import load, load_text
+from machines.parser.loader import load, load_text
 from machines.problems import Place, SpecError
 from tests.machines.test_language_calls import served, spec
 from tests.support.tiny import returned, shows, tiny

@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import pytest
 
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from machines.problems import SpecError
 from tests.support.session_harness import Run
 from tests.support.tiny import returned, shows, start, tiny

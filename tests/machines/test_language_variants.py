@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from machines.loader import load, load_text, resolved, shipped, sources
 from machines.model import LiteralBody, Spec
 from machines.parser.inheritance import REMOVALS_MAX
 from machines.parser.insertions import INSERTIONS_MAX
+from machines.parser.loader import load, load_text, resolved, shipped, sources
 from machines.parser.unparse import written
 from machines.problems import Problem, SpecError
 from tests.support.session_harness import Run
@@ -371,8 +371,8 @@ def lines_of(text: str) -> Iterator[tuple[str, str, int]]:
 )
 def test_texts_come_back_as_they_were(value: str) -> None:
     text = BASE.replace("BYE: bye", f"BYE: {value}")
-    from machines.parser.yaml_nodes import parse_yaml
     from machines.problems import Problems
+    from machines.yaml.nodes import parse_yaml
 
     node = parse_yaml(text, "a.yaml", Problems())
     assert node is not None

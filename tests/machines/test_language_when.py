@@ -7,7 +7,7 @@ import pytest
 from diagrams.catalogue import album
 from machines.checks import check
 from machines.engine.watching import SWEEP_MIN
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from tests.support.session_harness import Run
 from tests.support.tiny import returned, shows, start
 

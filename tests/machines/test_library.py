@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from machines.loader import (
+from machines.model import Goto, LiteralBody, Spec
+from machines.parser.loader import (
     EXTENDS_MAX,
     RulesError,
     SpecNotFound,
@@ -16,11 +17,10 @@ from machines.loader import (
     rules_modules,
     shipped,
 )
-from machines.model import Goto, LiteralBody, Spec
 from machines.parser.settings import SettingError
-from machines.parser.yaml_nodes import BYTES_MAX
 from machines.problems import Problem, SpecError
 from machines.values import Range
+from machines.yaml.nodes import BYTES_MAX
 from tests.support.talk import GOOD
 
 # -- finding ---------------------------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ import pytest
 
 from machines.checks import check
 from machines.effects import Ask
-from machines.loader import load
 from machines.model import Spec
+from machines.parser.loader import load
 from tests.support.session_harness import Client, Network, Run
 from tests.support.sketch import value
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from machines import loader
 from machines.engine import admission, routing
 from machines.expressions.builtins import put, without
 from machines.flat_records import FlatRecord
+from machines.parser import loader
 from machines.values import Record, freeze
 from tests.support.sketch import failure, move, name, said, seated, serve, value
 

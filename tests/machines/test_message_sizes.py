@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from machines.loader import load, shipped
 from machines.messages.bodies import compile_message
+from machines.parser.loader import load, shipped
 from runtime.cli import main
 from tests.parts import by_default
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from machines.checks import check
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from machines.problems import Problem, SpecError
 
 BIDS = """\

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from machines.parser.unparse import written
-from machines.parser.yaml_nodes import (
+from machines.problems import Problem, Problems
+from machines.yaml.nodes import (
     BYTES_MAX,
     DEPTH_MAX,
     NODES_MAX,
@@ -14,7 +15,6 @@ from machines.parser.yaml_nodes import (
     ScalarNode,
     parse_yaml,
 )
-from machines.problems import Problem, Problems
 
 
 def parsed(text: str) -> tuple[Node | None, list[Problem]]:

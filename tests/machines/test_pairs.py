@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from machines.checks.event_coverage import Pair, pairs
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from tests.support.quiz import FAULT, QUIZ, changed
 
 ASKED = """\

@@ -4,25 +4,25 @@ from typing import Any
 
 import pytest
 
-from machines.loader import load, load_text
 from machines.model import (
     Binding,
     Branch,
     Call,
     Choice,
     Constant,
-    Drop,
+    DropPeers,
     Goto,
     Let,
     Mapped,
     Name,
     Return,
-    Send,
+    SendMessages,
     Sequence,
     Spec,
     State,
     Stay,
 )
+from machines.parser.loader import load, load_text
 from machines.problems import Place
 from machines.values import Range, Rate
 from tests.support.seeds import FIVE, load_seed
@@ -106,7 +106,7 @@ def test_an_accept_state_is_read() -> None:
     let, send = seated.steps
     assert isinstance(let, Let)
     assert (let.bindings[0].target, let.bindings[0].field) == ("peer", "token")
-    assert isinstance(send, Send)
+    assert isinstance(send, SendMessages)
     assert send.receivers is None
 
 
@@ -177,7 +177,7 @@ def test_steps_are_done_in_the_fixed_order_whatever_the_order_written() -> None:
     )
 
     steps = state(load_text(turned), "server", "serve", "out").steps
-    assert [type(step) for step in steps] == [Let, Send, Drop]
+    assert [type(step) for step in steps] == [Let, SendMessages, DropPeers]
 
 
 def test_do_keeps_the_order_written() -> None:
@@ -188,9 +188,9 @@ def test_do_keeps_the_order_written() -> None:
     )
 
     steps = state(load_text(listed), "server", "serve", "out").steps
-    assert [type(step) for step in steps] == [Send, Let, Send, Drop]
+    assert [type(step) for step in steps] == [SendMessages, Let, SendMessages, DropPeers]
     last = steps[2]
-    assert isinstance(last, Send)
+    assert isinstance(last, SendMessages)
     assert [call.path for call in last.messages] == ["DONE", "DONE"]
 
 
@@ -213,7 +213,7 @@ def test_a_message_named_without_arguments_keeps_none() -> None:
     asked = state(load_text(GOOD), "client", "main", "asked")
     send = asked.answers.receive["NUMBERS"].branches[0].steps[0]
 
-    assert isinstance(send, Send)
+    assert isinstance(send, SendMessages)
     assert without_places(send.messages) == (Call("NUMBERS", None, NOWHERE),)
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from machines.loader import load_text
 from machines.parser import reader
+from machines.parser.loader import load_text
 from machines.problems import SpecError
 from tests.support.seeds import FIVE, seed_file
 from tests.support.talk import changed, faults

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from machines.checks import check
-from machines.loader import load
+from machines.parser.loader import load
 from tests.machines.santorini_games import PROTOCOLS, RULES, Greedy, Protocol, Scripted, Spoiled, Table
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"

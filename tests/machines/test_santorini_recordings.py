@@ -10,7 +10,7 @@ import pytest
 import rules.santorini
 import rules.tournament
 from machines.engine.session import Program
-from machines.loader import load
+from machines.parser.loader import load
 from machines.values import freeze
 from rules.players.santorini import PLAYERS
 from rules.santorini_board import Board, cell_of, read_board, step_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from machines.loader import load
+from machines.parser.loader import load
 from tests.machines.santorini_games import PROTOCOLS, RULES, Protocol, Table
 from tests.support.session_harness import Run
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from machines.checks import check
-from machines.loader import load
 from machines.model import Spec
+from machines.parser.loader import load
 from tests.support.session_harness import Run
 from tests.support.sketch import move, name, said, seated, serve, value
 

@@ -13,7 +13,7 @@ import pytest
 
 import rules.knockout
 import rules.trains
-from machines.loader import load
+from machines.parser.loader import load
 from rules.players.trains_maps import made_map
 from tests.support.session_harness import Run
 

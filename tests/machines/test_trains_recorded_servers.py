@@ -14,7 +14,7 @@ import rules.knockout
 import rules.trains
 from machines.effects import Ended
 from machines.engine.session import Program
-from machines.loader import load
+from machines.parser.loader import load
 from machines.values import freeze
 from tests.machines.trains_recordings import (
     FRACTIONAL_MAPS,

@@ -15,7 +15,7 @@ import pytest
 
 import rules.knockout
 import rules.trains
-from machines.loader import load
+from machines.parser.loader import load
 from machines.values import Peer
 from tests.machines.trains_recordings import (
     FRACTIONAL_MAPS,

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Pause, Received, Resume, Send, Violation
-from machines.loader import load
+from machines.parser.loader import load
 from tests.support.session_harness import Run
 
 FOLDER = Path(__file__).with_name("transcripts")

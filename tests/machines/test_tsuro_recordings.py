@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import rules.tsuro
-from machines.loader import load
+from machines.parser.loader import load
 from machines.values import freeze
 from rules.players.tsuro import PLAYERS
 from tests.support.session_harness import Run

@@ -21,9 +21,9 @@ from machines.engine.compiled_states import LeanEvent
 from machines.engine.compiler import Program
 from machines.engine.routing import leaves
 from machines.engine.session import Session
-from machines.loader import load, shipped
 from machines.messages.shapes import Mismatch
 from machines.model import Spec
+from machines.parser.loader import load, shipped
 from machines.semantics.hearing import layers
 from tests.parts import THREE_SPECS, by_default
 from tests.support.seeds import seed_file

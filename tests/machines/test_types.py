@@ -14,9 +14,9 @@ from machines import model
 from machines.messages.shapes import NO_MATCH, Mismatch, shown
 from machines.messages.types import check_names, check_types, compile_type, parse_type
 from machines.model import Type, TypeDeclaration
-from machines.parser.yaml_nodes import ListNode, MapNode, ScalarNode
 from machines.problems import Problems
 from machines.values import Peer, Record
+from machines.yaml.nodes import ListNode, MapNode, ScalarNode
 from tests.machines.type_values import (
     NOWHERE,
     TYPES,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from machines.checks import check
-from machines.loader import load, rules_modules
+from machines.parser.loader import load, rules_modules
 from machines.problems import Problem, SpecError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 import yaml
 
-from machines.parser import yaml_nodes
-from machines.parser.yaml_nodes import Node, parse_yaml
 from machines.problems import Problems
+from machines.yaml import nodes as yaml_nodes
+from machines.yaml.nodes import Node, parse_yaml
 
 SPECS = sorted((Path(__file__).parents[2] / "specs").rglob("*.yaml"))
 

@@ -21,9 +21,9 @@ from machines.messages.types import (
     parse_type,
 )
 from machines.model import Message, Type, TypeDeclaration, Wire
-from machines.parser.yaml_nodes import MapNode, Node, parse_yaml
 from machines.problems import Place, Problems
 from machines.wire.codec import Codec
+from machines.yaml.nodes import MapNode, Node, parse_yaml
 
 NOWHERE = Place("spec.yaml", 1, 1)
 

@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
-from machines.loader import load, rules_modules
+from machines.parser.loader import load, rules_modules
 from runtime.sessions.game_result import GameResult, Participant
 from runtime.sessions.match import play
 

@@ -10,7 +10,7 @@ import anyio
 from anyio.abc import ByteReceiveStream, ByteStream
 
 from machines.engine.session import Program
-from machines.loader import load
+from machines.parser.loader import load
 
 SPEC = """
 protocol: sums

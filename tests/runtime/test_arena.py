@@ -8,8 +8,8 @@ import anyio
 import pytest
 
 from machines.effects import Effect, Received
-from machines.loader import load, rules_modules
 from machines.model import Spec
+from machines.parser.loader import load, rules_modules
 from runtime.players.base import UnknownPlayerError
 from runtime.players.seeds import derived_seed
 from runtime.sessions.game_result import GameResult, Participant

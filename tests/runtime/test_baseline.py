@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from machines.loader import load, load_text
+from machines.parser.loader import load, load_text
 from runtime.cli import main
 from runtime.manual import pages
 from runtime.simulation.campaign import run_campaign

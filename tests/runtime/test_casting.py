@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from machines.loader import load
 from machines.model import Spec
+from machines.parser.loader import load
 from machines.values import Range
 from runtime.cli import main
 from runtime.commands.exit_codes import CommandError

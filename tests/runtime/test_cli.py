@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import runtime
-from machines.loader import shipped
+from machines.parser.loader import shipped
 from runtime import cli
 from runtime.__main__ import INTERRUPTED, start
 from runtime.cli import main

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from machines.loader import load
+from machines.parser.loader import load
 from runtime.cli import main
 from runtime.commands.try_ import LINE_MAX
-from runtime.journal import Head, Journal, open_journal
+from runtime.journal.writing import Head, Journal, open_journal
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -184,7 +184,7 @@ def test_a_game_that_can_keep_its_journal_no_more_says_so(accord: Run, monkeypat
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("runtime.journal.Journal.write", full)
+    monkeypatch.setattr("runtime.journal.writing.Journal.write", full)
 
     code, _, err = accord("play", "sticks", "-q", "--player", "random", "--player", "random")
 

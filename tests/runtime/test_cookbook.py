@@ -16,8 +16,8 @@ import pytest
 from machines.checks import check
 from machines.effects import Drop, Effect, Received, Send
 from machines.engine.session import Program
-from machines.loader import load, load_text, rules_modules, sources
 from machines.model import Spec
+from machines.parser.loader import load, load_text, rules_modules, sources
 from runtime.players.registry import open_player
 from runtime.players.seeds import derived_seed
 from runtime.sessions.client import join

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from diagrams.sequences.model import Message, Remark, Tone
-from machines.loader import load, shipped
+from machines.parser.loader import load, shipped
 from runtime.cli import main
-from runtime.journal_reading import read_journal
-from runtime.recording import recorded
-from runtime.replay import ReplayError, spec_hash
+from runtime.journal.reading import read_journal
+from runtime.journal.recording import recorded
+from runtime.journal.replay import ReplayError, spec_hash
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -8,7 +8,7 @@ import pytest
 
 from machines.effects import Ended
 from machines.engine.session import Program
-from machines.loader import load
+from machines.parser.loader import load
 from runtime.players.registry import open_player
 from runtime.sessions.client import join
 from runtime.sessions.server import serve

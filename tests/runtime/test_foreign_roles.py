@@ -13,7 +13,7 @@ from anyio import to_thread
 
 from machines.effects import Ended
 from machines.engine.session import Program
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from runtime import cli
 from runtime.players.registry import open_player
 from runtime.sessions.client import join

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from runtime.commands.output import LOST_TOLD_SECONDS, LogHandler
+from runtime.process.output import LOST_TOLD_SECONDS, LogHandler
 
 
 class Disk(io.StringIO):

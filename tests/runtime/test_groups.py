@@ -17,7 +17,7 @@ from anyio.abc import SocketStream
 
 from machines.effects import Ended
 from machines.engine.session import Program
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from runtime.players.base import UnknownPlayerError
 from runtime.players.seeds import derived_seed
 from runtime.sessions.group_server import Group, serve_groups

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.hostile import campaign, sessions_of
-from machines.loader import load, load_text, shipped
+from machines.parser.loader import load, load_text, shipped
 from runtime.simulation.hostile_game import MISDEEDS, HostileCampaign, HostileGame
 from tests.parts import played
 

@@ -12,8 +12,8 @@ from typing import Any
 import anyio
 import pytest
 
-from machines.loader import load
 from machines.model import Spec
+from machines.parser.loader import load
 from runtime.players import person_answers, terminal
 from runtime.players.base import DecisionError, UnknownPlayerError
 from runtime.players.terminal import PAGE, Terminal, TerminalPlayer

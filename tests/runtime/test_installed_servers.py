@@ -15,7 +15,7 @@ import pytest
 
 from machines.effects import Ended
 from machines.engine.session import Program
-from machines.loader import load
+from machines.parser.loader import load
 from runtime.sessions.client import join
 from tests.runtime.fakes import ScriptedPlayer
 from tests.runtime.test_mqtt import HELLO

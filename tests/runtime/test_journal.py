@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Pause, Received, Resume, Send
 from machines.values import Peer, Record
-from runtime.journal import (
+from runtime.journal.reading import read_journal
+from runtime.journal.writing import (
     FLUSH_LINES,
     FLUSH_SECONDS,
     FORMAT,
@@ -32,7 +33,6 @@ from runtime.journal import (
     settled,
     shorts,
 )
-from runtime.journal_reading import read_journal
 
 
 def head(**facts: Any) -> Head:

@@ -14,9 +14,9 @@ from machines.effects import Violation
 from machines.engine import violations
 from machines.engine.session import Program, Session
 from machines.expressions.compiler import compile as compile_expression
-from machines.loader import load
+from machines.parser.loader import load
 from runtime.cli import main
-from runtime.losses import LOSSES_MAX, Loss, Losses, loss_facts, violation_text
+from runtime.journal.losses import LOSSES_MAX, Loss, Losses, loss_facts, violation_text
 
 SPEC = """\
 protocol: pot

@@ -19,7 +19,7 @@ from anyio import to_thread
 
 from machines.effects import Ended
 from machines.engine.session import Program
-from machines.loader import load
+from machines.parser.loader import load
 from runtime.network.tls import client_context, server_context
 from runtime.sessions.client import join
 from runtime.sessions.server import serve

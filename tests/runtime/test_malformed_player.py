@@ -8,8 +8,8 @@ import anyio
 import pytest
 
 from machines.frame_parts import Bit, FrameBits, FrameByte, FrameNumber, NumberKind, Rest
-from machines.loader import load, rules_modules, shipped
 from machines.model import CompositeFrame, FrameBytes, FrameLine, FrameRepeat, FrameSize, FrameUntil, Spec, Wire
+from machines.parser.loader import load, rules_modules, shipped
 from machines.problems import Place
 from machines.wire.codec import Codec, Malformed
 from machines.wire.composite_framing import PartsFramer

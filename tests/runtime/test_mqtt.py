@@ -17,8 +17,8 @@ import pytest
 
 from machines.effects import Send
 from machines.engine.session import Program
-from machines.loader import load
 from machines.model import Wire
+from machines.parser.loader import load
 from machines.verification.verdict import PROVED
 from runtime.sessions.client import join
 from tests.machines.verification.bench import verdict_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from machines.values import Range
 from runtime.commands.exit_codes import CommandError
 from runtime.commands.match_setup import cast, seats_of

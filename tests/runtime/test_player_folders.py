@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from machines.effects import Drop, Ended, Send, Violation
-from machines.loader import load
+from machines.parser.loader import load
 from runtime.cli import main
-from runtime.journal_reading import read_journal
-from runtime.player_folders import (
+from runtime.journal.reading import read_journal
+from runtime.sessions.player_folders import (
     BOARD,
     CONVERSATION,
     ERRORS,
@@ -172,7 +172,7 @@ def test_who_never_gets_a_name_does_not_fill_the_memory(tmp_path: Path) -> None:
 def test_who_connects_again_and_again_makes_no_more_than_so_many(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("runtime.player_folders.FOLDERS_MAX", 5)
+    monkeypatch.setattr("runtime.sessions.player_folders.FOLDERS_MAX", 5)
     told = Told(tmp_path)
     for peer in range(20):
         told.say("connect", peer=peer)

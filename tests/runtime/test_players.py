@@ -10,8 +10,8 @@ from typing import Any
 import anyio
 import pytest
 
-from machines.loader import load
 from machines.model import Spec
+from machines.parser.loader import load
 from runtime.players.base import DecisionError, EndlessAnswer, RawAnswer, UnknownPlayerError, Vanish
 from runtime.players.registry import check_kind, default_kind, kinds, open_player
 from runtime.players.seeds import derived_seed

@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import pytest
 
-from machines.loader import load, rules_modules
+from machines.parser.loader import load, rules_modules
 from rules.tsuro_board import BESIDE, OFF, port_of, spot_of
 from rules.views.tsuro import EXPLANATION
 from runtime.players.registry import kinds

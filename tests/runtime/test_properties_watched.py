@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from machines.engine.session import Program
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from runtime.network.anyio_transport import TaskConnection
 from runtime.network.clock import make_clock
 from runtime.network.memory_transport import memory_streams

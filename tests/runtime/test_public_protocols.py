@@ -19,7 +19,7 @@ from anyio import to_thread
 
 from machines.checks import check
 from machines.engine.session import Program
-from machines.loader import load
+from machines.parser.loader import load
 from runtime.sessions.server import serve
 
 pytestmark = pytest.mark.anyio

@@ -8,9 +8,9 @@ from typing import Any
 import anyio
 import pytest
 
-from machines.loader import load
 from machines.messages.bodies import compile_message
 from machines.model import Spec
+from machines.parser.loader import load
 from runtime.players.random import RandomPlayer
 from runtime.players.registry import default_kind, kinds, open_player
 from runtime.players.strategy import StrategyPlayer

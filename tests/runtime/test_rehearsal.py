@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from machines.checks import check
-from machines.loader import load, load_text, rules_modules, shipped
 from machines.model import Spec
+from machines.parser.loader import load, load_text, rules_modules, shipped
 from machines.values import Range
 from runtime.manual import pages
 from runtime.simulation.campaign import Campaign, CampaignResult, RunLog, run_campaign
@@ -393,7 +393,7 @@ def test_the_same_seed_gives_the_same_games_and_another_seed_others(name: str) -
 
 def test_games_do_not_depend_on_how_python_orders_sets() -> None:
     script = (
-        "from machines.loader import load; from runtime.simulation.campaign import run_campaign;"
+        "from machines.parser.loader import load; from runtime.simulation.campaign import run_campaign;"
         "from runtime.simulation.snapshots import kept, written; from hashlib import sha256;"
         "text = written([kept('sticks', 1, run_campaign(load('sticks'), {}).courses)]);"
         "print(sha256(text.encode()).hexdigest())"

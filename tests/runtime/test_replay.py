@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from machines.effects import Effect
 from machines.engine.session import Program, Session
-from machines.loader import load, rules_modules
-from runtime.journal import FORMAT, Head, Journal, open_journal
-from runtime.journal_reading import read_journal
-from runtime.replay import ReplayError, replay, spec_hash
+from machines.parser.loader import load, rules_modules
+from runtime.journal.reading import read_journal
+from runtime.journal.replay import ReplayError, replay, spec_hash
+from runtime.journal.writing import FORMAT, Head, Journal, open_journal
 
 CHAT = Path(__file__).resolve().parent.parent / "specs" / "chat.yaml"
 TSURO = Program(load("tsuro"), "server", rules_modules(load("tsuro")))

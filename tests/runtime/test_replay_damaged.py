@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from machines.effects import Ended
 from machines.engine.session import Program
-from machines.loader import RulesError, SpecNotFound, load, rules_modules
+from machines.parser.loader import RulesError, SpecNotFound, load, rules_modules
 from machines.parser.settings import SettingError
 from machines.problems import SpecError
-from runtime import journal_reading
 from runtime.cli import main
-from runtime.journal import JournalError, fault_text, open_journal
-from runtime.journal_reading import NESTED_MAX, read_journal
-from runtime.replay import ReplayError, replay
+from runtime.journal import reading as journal_reading
+from runtime.journal.reading import NESTED_MAX, read_journal
+from runtime.journal.replay import ReplayError, replay
+from runtime.journal.writing import JournalError, fault_text, open_journal
 from tests.runtime.test_replay import Recorder, head
 
 TSURO = Program(load("tsuro"), "server", rules_modules(load("tsuro")))

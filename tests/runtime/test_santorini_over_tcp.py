@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from machines.engine.session import Program
-from machines.loader import load, rules_modules
+from machines.parser.loader import load, rules_modules
 from runtime.cli import main
 from runtime.players.base import Arguments, UnknownPlayerError
 from runtime.sessions.embedded_roles import is_embeddable

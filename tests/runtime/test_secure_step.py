@@ -15,7 +15,7 @@ from anyio import to_thread
 
 from machines.effects import Drop, Ended, Resume, SecureLink, Send
 from machines.engine.session import Program
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from runtime import cli
 from runtime.commands.exit_codes import PROBLEMS
 from runtime.network import anyio_transport

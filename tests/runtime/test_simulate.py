@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from machines.loader import load, rules_modules
+from machines.parser.loader import load, rules_modules
 from runtime.cli import main
 from runtime.players.base import NEVER, UnknownPlayerError
 from runtime.players.registry import prompt_player

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from machines.effects import Send
-from machines.loader import load_text
 from machines.model import Spec
+from machines.parser.loader import load_text
 from machines.verification.verdict import PROVED
 from tests.machines.verification.bench import verdict_of
 from tests.runtime.test_shipped_servers import in_thread, serving

@@ -23,7 +23,7 @@ from pymemcache.exceptions import MemcacheUnknownCommandError  # type: ignore[im
 
 from machines.effects import Drop, Ended, Send
 from machines.engine.session import Program
-from machines.loader import find, load
+from machines.parser.loader import find, load
 from runtime.sessions.server import serve
 from tests.support.session_harness import Run
 

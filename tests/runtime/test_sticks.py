@@ -11,9 +11,9 @@ import pytest
 
 from machines.effects import Ended, MatchOutcome
 from machines.engine.compiler import Program
-from machines.loader import load
-from runtime.journal import FORMAT, Head, open_journal
-from runtime.replay import replay, spec_hash
+from machines.parser.loader import load
+from runtime.journal.replay import replay, spec_hash
+from runtime.journal.writing import FORMAT, Head, open_journal
 from runtime.sessions.game_result import Participant
 from runtime.sessions.match import play
 from runtime.sessions.server import serve

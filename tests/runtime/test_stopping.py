@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from runtime.players import program as programs
-from runtime.stopping import stop_signals
+from runtime.process.stopping import stop_signals
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SECONDS = 60.0
@@ -21,7 +21,7 @@ SECONDS = 60.0
 HELD = """
 import sys
 from runtime.commands.backends import run
-from runtime.stopping import at_forced_end
+from runtime.process.stopping import at_forced_end
 
 async def held():
     with at_forced_end(lambda: print("flushed", flush=True)):

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from machines.loader import load
+from machines.parser.loader import load
 from runtime.players.base import DecisionError, UnknownPlayerError
 from runtime.players.registry import open_player
 from runtime.players.strategy import StrategyPlayer

@@ -16,7 +16,7 @@ import pytest
 from anyio import to_thread
 
 from machines.engine.session import Program
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from runtime import cli
 from runtime.commands.backends import run as run_loop
 from runtime.network.tls import server_context

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from machines.effects import Effect, Ended, Send
-from machines.loader import load
+from machines.parser.loader import load
 from machines.values import freeze
 from rules.players.trains import PLAYERS
 from runtime.players.seeds import derived_seed

@@ -18,7 +18,7 @@ import anyio.lowlevel
 import pytest
 from anyio.abc import TaskGroup
 
-from machines.loader import load
+from machines.parser.loader import load
 from rules.tsuro_board import TILES
 from runtime.network.transport import FLUSH_SECONDS, LINGER_SECONDS
 from tests.runtime.conftest import WAYS

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from machines.loader import load
+from machines.parser.loader import load
 from runtime.cli import main
 from tests.parts import played
 

@@ -12,7 +12,7 @@ import pytest
 from anyio.abc import SocketStream
 
 from machines.engine.session import Program
-from machines.loader import load, rules_modules
+from machines.parser.loader import load, rules_modules
 from runtime.sessions.server import serve
 
 pytestmark = pytest.mark.anyio

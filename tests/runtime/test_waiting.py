@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from machines.engine.session import Program, Session
-from machines.loader import load
+from machines.parser.loader import load
 from runtime.cli import main
 from runtime.sessions import stall_report
 from runtime.sessions.stall_report import QUIET_SECONDS, tell_of_waits

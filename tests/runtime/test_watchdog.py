@@ -14,10 +14,10 @@ import anyio
 import pytest
 
 from machines.engine.session import Program
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from runtime.network.clock import make_clock
+from runtime.process.watchdog import HELD_SECONDS, VARIABLE, WATCHDOG, RuleHangsError, rule_seconds, watched
 from runtime.sessions.opening import open_host
-from runtime.watchdog import HELD_SECONDS, VARIABLE, WATCHDOG, RuleHangsError, rule_seconds, watched
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SECONDS = 60.0

@@ -14,13 +14,13 @@ from typing import Any
 import anyio
 import pytest
 
-from machines.loader import load, rules_modules
 from machines.model import Spec
+from machines.parser.loader import load, rules_modules
 from runtime.commands.match_setup import MatchSetup, cast
 from runtime.commands.results import game_facts, game_lines
-from runtime.journal import FORMAT, Head, open_journal
-from runtime.journal_reading import read_journal
-from runtime.losses import EVIDENCE_SHOWN
+from runtime.journal.losses import EVIDENCE_SHOWN
+from runtime.journal.reading import read_journal
+from runtime.journal.writing import FORMAT, Head, open_journal
 from runtime.players.program_limits import ProgramLimits
 from runtime.sessions.game_result import GameResult, Participant
 from runtime.sessions.match import play

@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 import pytest
 
-from machines.loader import load
+from machines.parser.loader import load
 from runtime.cli import main
 from runtime.players.base import UnknownPlayerError
 from runtime.players.workers import open_workers

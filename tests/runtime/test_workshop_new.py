@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
-from machines.loader import load
+from machines.parser.loader import load
 from runtime.cli import main
 from runtime.commands.new import template
 from runtime.sessions.game_result import Participant

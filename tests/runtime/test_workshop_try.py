@@ -12,14 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from machines.loader import load, load_text
 from machines.model import Spec
+from machines.parser.loader import load, load_text
 from runtime.cli import main
 from runtime.commands.new import template
+from runtime.journal.replay import replay
 from runtime.playground.message_input import ChoiceError
 from runtime.playground.repl import Repl
 from runtime.playground.status import choices, state_lines
-from runtime.replay import replay
 
 ROOT = Path(__file__).resolve().parents[2]
 GAME = load_text(template("game"), "game.yaml")

@@ -22,7 +22,7 @@ import rules.knockout
 import rules.trains
 from machines.effects import Received, Send
 from machines.engine.session import Program
-from machines.loader import load, load_text
+from machines.parser.loader import load, load_text
 from machines.values import freeze
 from rules.players.trains import PLAYERS
 from rules.players.trains_maps import made_map

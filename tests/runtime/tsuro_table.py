@@ -21,7 +21,7 @@ from anyio.abc import ByteStream, TaskGroup
 import rules.tsuro
 from machines.effects import Drop, Effect, Ended, Note, Send
 from machines.engine.session import Program
-from machines.loader import load
+from machines.parser.loader import load
 from machines.values import freeze
 from rules.players.tsuro import PLAYERS
 from runtime.network.anyio_transport import TaskConnection

@@ -17,13 +17,13 @@ from machines.effects import Ask, Drop, Effect, Send
 from machines.engine.call_stack import CallFrame, PeerState
 from machines.engine.compiler import Program
 from machines.engine.session import Session
-from machines.loader import rules_modules
 from machines.messages.bodies import compile_message
 from machines.model import Spec
+from machines.parser.loader import rules_modules
+from machines.verification.abstract.contracts import contracts_for
 from machines.verification.abstract.domain import OtherThan, Value, lifted
 from machines.verification.abstract.process import BoundExceeded, Process
 from machines.verification.abstract.state import LOST, Closed, Sent
-from machines.verification.contracts import contracts_for
 from machines.verification.search.system import System
 from machines.wire.codec import Codec, Malformed
 from machines.wire.framing import FrameError, make_framer

@@ -9,8 +9,8 @@ from types import ModuleType
 from machines.checks import check
 from machines.model import Spec
 from machines.parser.reader import read
-from machines.parser.yaml_nodes import parse_yaml
 from machines.problems import Problem, Problems
+from machines.yaml.nodes import parse_yaml
 
 QUIZ = """\
 protocol: quiz

@@ -9,9 +9,9 @@ from typing import Any
 
 from machines.effects import Ask, Cancel, Effect
 from machines.engine.compiler import Program
-from machines.loader import rules_modules
 from machines.messages.bodies import MessageCodec, compile_message
 from machines.model import Spec
+from machines.parser.loader import rules_modules
 from machines.verification.abstract.process import Process
 from machines.wire.framing import make_framer
 from tests.support.abstract_twin import Twin, TwinnedSession

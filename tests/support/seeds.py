@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from machines.loader import load
 from machines.model import Spec
+from machines.parser.loader import load
 
 ROOT = Path(__file__).resolve().parents[2]
 FIVE = ("santorini-prompts", "santorini-relay", "santorini-rulecheck", "trains", "tsuro")

@@ -19,9 +19,9 @@ from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Received, S
 from machines.engine.session import Program, Session
 from machines.model import Spec
 from machines.parser.reader import read
-from machines.parser.yaml_nodes import parse_yaml
 from machines.problems import Problems
 from machines.wire.framing import make_framer
+from machines.yaml.nodes import parse_yaml
 
 
 def spec_of(text: str) -> Spec:

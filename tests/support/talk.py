@@ -1,6 +1,6 @@
 """A small spec that is good, for tests that change one thing in it."""
 
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from machines.problems import Problem, SpecError
 
 GOOD = """\

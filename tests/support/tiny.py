@@ -25,8 +25,8 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from machines.checks import check
-from machines.loader import load_text
 from machines.model import Spec
+from machines.parser.loader import load_text
 from tests.specs.reference.editor import marked
 from tests.support.quiz import UNREAD
 from tests.support.session_harness import Run

@@ -12,7 +12,7 @@ from typing import Any
 from machines.analysis.call_graph import kind
 from machines.analysis.traversal import all_steps, machine_expressions
 from machines.expressions.unparse import calls, names
-from machines.model import Let, Machine, Message, Role, Send
+from machines.model import Let, Machine, Message, Role, SendMessages
 
 
 class Asides:
@@ -57,7 +57,7 @@ def _is_alone(machine: Machine, messages: Mapping[str, Message], around: Set[str
         if isinstance(step, Let):
             if any(one.field is not None or one.target in around for one in step.bindings):
                 return False
-        elif not (isinstance(step, Send) and unheard):
+        elif not (isinstance(step, SendMessages) and unheard):
             return False
     return all(
         around.isdisjoint(name.name for name in names(expression))

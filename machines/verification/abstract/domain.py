@@ -6,7 +6,7 @@
 
 ``peers`` are those that may be within: a rule has no peer but those it was given, so whatever it returns holds none but
 those of its arguments. ``marks`` are those of them that a rule has marked, and
-`machines.verification.contracts` says what marks are for.
+`machines.verification.abstract.contracts` says what marks are for.
 
 A question that the exploration cannot answer is put to a `ChoiceSequence`, which answers it in every way, one after
 the other.

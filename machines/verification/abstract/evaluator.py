@@ -26,6 +26,7 @@ from machines.model import (
     Unary,
 )
 from machines.verification.abstract.comprehensions import made_list
+from machines.verification.abstract.contracts import Contract
 from machines.verification.abstract.domain import (
     FALSE,
     NOBODY,
@@ -54,7 +55,6 @@ from machines.verification.abstract.domain import (
     seats_in,
     widened,
 )
-from machines.verification.contracts import Contract
 
 Look = Callable[[str], Value]
 

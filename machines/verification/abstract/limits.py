@@ -13,7 +13,19 @@ from math import inf
 from typing import Any
 
 from machines.analysis.traversal import all_branches, all_steps
-from machines.model import Branch, Choice, Constant, Expression, Goto, Handlers, Machine, Name, Send, Spec, State
+from machines.model import (
+    Branch,
+    Choice,
+    Constant,
+    Expression,
+    Goto,
+    Handlers,
+    Machine,
+    Name,
+    SendMessages,
+    Spec,
+    State,
+)
 
 COUNTED_MAX = 12  # uses of one limit that are counted; of a larger one, or a rate, nobody knows when it is used up
 CLOCKS = (".timeout", ".after", ".every", ".when")
@@ -75,7 +87,7 @@ def sent_unasked(spec: Spec, receiver: str) -> frozenset[str]:
     )
 
 
-def _unasked(machine: Machine, spec: Spec) -> Iterator[Send]:
+def _unasked(machine: Machine, spec: Spec) -> Iterator[SendMessages]:
     """Yield what a machine sends, but for what goes out with an answer that its player was free to give."""
     free = {
         id(step)
@@ -86,7 +98,7 @@ def _unasked(machine: Machine, spec: Spec) -> Iterator[Send]:
         for branch in all_branches(choice)
         for step in branch.steps
     }
-    yield from (step for step in all_steps(machine) if isinstance(step, Send) and id(step) not in free)
+    yield from (step for step in all_steps(machine) if isinstance(step, SendMessages) and id(step) not in free)
 
 
 def is_free(state: State, machine: Machine, spec: Spec) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from machines.analysis.reachable_calls import SIGN_UP
 from machines.model import Branch
 from machines.verification.abstract.alike import Alike
+from machines.verification.abstract.budget import BoundExceeded, Budget
 from machines.verification.abstract.domain import (
     AbstractError,
     ChoiceSequence,
@@ -38,7 +39,6 @@ from machines.verification.abstract.state import (
     SilentCycle,
     Token,
 )
-from machines.verification.budget import BoundExceeded, Budget
 
 NOT_STARTED, DEAD = -1, -2
 WAYS_MAX = 4_000  # of one step: more doubts at once than a step of a protocol for people has

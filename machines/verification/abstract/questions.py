@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from machines.analysis.call_graph import is_per_connection
 from machines.analysis.traversal import all_branches, all_steps, machine_expressions
 from machines.expressions.unparse import names, walk
-from machines.model import Binary, Choice, Goto, Handlers, Machine, Role, Send, Spec, Start, State, Stay, Step
+from machines.model import Binary, Choice, Goto, Handlers, Machine, Role, SendMessages, Spec, Start, State, Stay, Step
 
 UNASKED = ""
 Prompts = frozenset[str]  # messages read last and not answered yet; with UNASKED among them if there may be none
@@ -101,7 +101,7 @@ def is_told_apart(choice: Choice, message: str, asked: Prompts, machine: Machine
     asking = {
         name.name
         for step in all_steps(machine)
-        if isinstance(step, Send)
+        if isinstance(step, SendMessages)
         for call in step.messages
         if call.path in asked
         for argument in call.arguments or ()
@@ -124,7 +124,7 @@ def _repeated(message: str, asked: Prompts, spec: Spec) -> Iterator[str]:
     for role in spec.messages[message].senders:
         for machine in spec.roles[role].machines.values() if role in spec.roles else ():
             for step in all_steps(machine):
-                for call in step.messages if isinstance(step, Send) else ():
+                for call in step.messages if isinstance(step, SendMessages) else ():
                     for field, argument in zip(fields, call.arguments or (), strict=False):
                         if call.path == message and known.intersection(name.name for name in names(argument)):
                             yield field
@@ -196,7 +196,7 @@ class _Prompting:
                 case Choice():
                     self._choice(machine, state, branch.next, left)
                 case Stay():
-                    if any(isinstance(step, Send) for step in branch.steps):
+                    if any(isinstance(step, SendMessages) for step in branch.steps):
                         self._join((machine.name, state.name, True), left)
                 case _:
                     before = self.after.get(machine.name)
@@ -209,7 +209,7 @@ class _Prompting:
             if isinstance(step, Start):
                 begun = self.role.machines[step.machine.path]
                 self._join((begun.name, next(iter(begun.states)), False), prompts)
-            for message in step.messages if isinstance(step, Send) else ():
+            for message in step.messages if isinstance(step, SendMessages) else ():
                 self.found[message.path] = self.found.get(message.path, _NONE) | prompts
                 prompts = frozenset({UNASKED})
         return prompts

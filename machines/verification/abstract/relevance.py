@@ -21,7 +21,7 @@ from machines.model import (
     Call,
     Choice,
     Constant,
-    Drop,
+    DropPeers,
     Expression,
     Goto,
     Handlers,
@@ -32,7 +32,7 @@ from machines.model import (
     Return,
     Role,
     Secure,
-    Send,
+    SendMessages,
     Sequence,
     Spec,
     Start,
@@ -183,10 +183,10 @@ class Liveness:
                     after -= {binding.target for binding in bindings if binding.field is None}
                     after |= read
                     after |= {binding.target for binding in bindings if binding.field is not None}
-                case Send():
+                case SendMessages():
                     after |= _read(step.receivers) | {"peer"}
                     after = after.union(*map(self._told, step.messages))
-                case Secure() | Drop():
+                case Secure() | DropPeers():
                     after |= _read(step.peers)
                 case Start():
                     after |= _reads(step.machine.arguments or ())

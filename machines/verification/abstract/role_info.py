@@ -31,7 +31,7 @@ from machines.model import (
     Pattern,
     Role,
     Scalar,
-    Send,
+    SendMessages,
     Sequence,
     Spec,
     Start,
@@ -40,12 +40,12 @@ from machines.model import (
     Unary,
 )
 from machines.verification.abstract.asides import Asides, unnoticed
+from machines.verification.abstract.contracts import Contract
 from machines.verification.abstract.domain import FALSE, TRUE, Flag, OtherThan, Value, lifted
 from machines.verification.abstract.limits import counters
 from machines.verification.abstract.outlines import LayerOutline, StateOutline
 from machines.verification.abstract.questions import QuestionTable
 from machines.verification.abstract.relevance import Liveness, Relevance, has_early, has_value
-from machines.verification.contracts import Contract
 
 TRACKED_MAX = 4  # of one field: so many values are told apart where conditions ask for them
 PEERS = ".peers"  # a name of main: who was seated, each with the fields of its sign-up that conditions ask for
@@ -258,7 +258,7 @@ def idle_arguments(role: Role, spec: Spec, tracked: Mapping[str, object]) -> fro
         id(argument)
         for machine in role.machines.values()
         for step in all_steps(machine)
-        if isinstance(step, Send)
+        if isinstance(step, SendMessages)
         for message in step.messages
         if not tracked.get(message.path)
         for argument in message.arguments or ()

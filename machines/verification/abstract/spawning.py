@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from machines.verification.abstract.budget import BoundExceeded
 from machines.verification.abstract.domain import Unknown, Value, seats_in
 from machines.verification.abstract.outlines import LayerOutline
 from machines.verification.abstract.role_domain import RoleDomain
 from machines.verification.abstract.state import AbstractCall
-from machines.verification.budget import BoundExceeded
 
 STARTED_MAX: Final = 6  # at once, in one session
 RETURNED, FAILED, LIMIT = "returned", "failed", "limit"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from machines.model import Call, Drop, Expression, Let, Send, Start, Step
+from machines.model import Call, DropPeers, Expression, Let, SendMessages, Start, Step
 from machines.verification.abstract.dialogue import Dialogue
 from machines.verification.abstract.domain import FALSE, UNSET, AbstractError, Flag, OtherThan, Unknown, Value
 from machines.verification.abstract.state import SILENT, AbstractCall, Sent, Token
@@ -24,10 +24,10 @@ class StepRunner(Dialogue):
                             self._bind(call, binding.target, value)
                         else:
                             self._know_of(call.look(binding.target), {binding.field: value})
-                case Send(receivers, messages) if self.outline.unheard:
+                case SendMessages(receivers, messages) if self.outline.unheard:
                     for part in (receivers, *(argument for said in messages for argument in said.arguments or ())):
                         _ = None if part is None else self._needed(part, call)  # it may have no value at all
-                case Send(receivers, messages):
+                case SendMessages(receivers, messages):
                     if receivers is not None:
                         to = self.reckoner.receivers(self._value(receivers, call))
                     elif seat is not None:
@@ -47,7 +47,7 @@ class StepRunner(Dialogue):
                 case Start(machine):
                     given = tuple([self._needed(argument, call) for argument in machine.arguments or ()])
                     self.starting.append((call, machine.path, given))
-                case Drop(peers):
+                case DropPeers(peers):
                     value = self._value(peers, call)
                     if value is not None:
                         for one in self.reckoner.receivers(value):

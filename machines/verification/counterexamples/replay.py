@@ -22,7 +22,7 @@ from machines.engine.compiler import Program
 from machines.engine.session import Session
 from machines.expressions.unparse import show, walk
 from machines.model import Spec
-from machines.verification.budget import Budget
+from machines.verification.abstract.budget import Budget
 from machines.verification.counterexamples.shrinking import needed
 from machines.verification.verdict import Finding, RecordedSession, TraceStep, Verdict
 
@@ -195,7 +195,9 @@ def mine(program: Program, *, so: bool) -> dict[str, Any]:
     """
     found: dict[str, Any] = {"name": "ann"}
     for machine in program.role.machines.values():
-        for call in (call for step in all_steps(machine) if isinstance(step, model.Send) for call in step.messages):
+        for call in (
+            call for step in all_steps(machine) if isinstance(step, model.SendMessages) for call in step.messages
+        ):
             shape = program.shapes[call.path]
             for at, argument in enumerate(call.arguments or ()):
                 if isinstance(argument, model.Attribute) and show(argument.of) == "my":

@@ -23,10 +23,10 @@ from machines.engine.compiler import Program
 from machines.model import Binding, Branch, Choice, Constant, Handlers, Let, Return, Spec
 from machines.parser.context import joined
 from machines.problems import Location, Problem
+from machines.verification.abstract.budget import Budget
+from machines.verification.abstract.contracts import Contract
 from machines.verification.abstract.process import DEAD, NOT_STARTED, Input, LocalState, Successor
 from machines.verification.abstract.state import LOST, NONSENSE
-from machines.verification.budget import Budget
-from machines.verification.contracts import Contract
 from machines.verification.counterexamples.confusion import FairGraph, FreeCast, PlainCast
 from machines.verification.counterexamples.replay import Decide, last_read
 from machines.verification.counterexamples.shrinking import needed

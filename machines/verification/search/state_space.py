@@ -24,10 +24,10 @@ from collections.abc import Callable, Iterable, Iterator
 from operator import itemgetter
 from typing import Any
 
+from machines.verification.abstract.budget import BudgetSpent
 from machines.verification.abstract.growth import what_grows
 from machines.verification.abstract.process import DEAD, NOT_STARTED, BoundExceeded, Input, Successor
 from machines.verification.abstract.state import LOST, Closed, Sent
-from machines.verification.budget import BudgetSpent
 from machines.verification.search.channels import Channel
 from machines.verification.search.late_losses import LATER, LateLosses
 from machines.verification.search.moves import GlobalState, Own, Queue, Transition

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from machines.model import Spec
 from machines.verification.abstract.alike import Alike
+from machines.verification.abstract.budget import Budget
+from machines.verification.abstract.contracts import Contract
 from machines.verification.abstract.process import Process
 from machines.verification.abstract.role_info import RoleOutline
-from machines.verification.budget import Budget
-from machines.verification.contracts import Contract
 
 OTHERS = 2  # with at most so many of the first kind of client, two of each further kind are tried as well
 

@@ -13,7 +13,7 @@ from machines.conforming.following import Follower
 from machines.conforming.role_knowledge import RoleKnowledge
 from machines.conforming.spec_lines import explained, place_of
 from machines.engine.session import Program
-from machines.loader import load, rules_modules
+from machines.parser.loader import load, rules_modules
 from runtime.simulation.fault_injection import InjectedFault
 from runtime.simulation.scenarios import GameScenario
 from tests.machines.conforming.followed import SEATS, FollowedCampaign

@@ -7,7 +7,7 @@ import pytest
 from machines.conforming.incoming_stream import IncomingStream
 from machines.conforming.role_knowledge import RoleKnowledge
 from machines.engine.compiler import Program
-from machines.loader import load_text
+from machines.parser.loader import load_text
 
 SPEC = """
 protocol: blanks

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from machines.loader import load, load_text, rules_modules
 from machines.model import Spec
-from machines.verification.contracts import contracts_for
+from machines.parser.loader import load, load_text, rules_modules
+from machines.verification.abstract.contracts import contracts_for
 from machines.verification.verdict import Verdict
 from machines.verification.verify import verify
 

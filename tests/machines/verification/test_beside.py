@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from machines.loader import load
+from machines.parser.loader import load
 from machines.verification.verdict import PROVED, UNDETERMINED
 from tests.machines.verification.bench import verdict_of
 

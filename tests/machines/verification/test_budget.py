@@ -7,8 +7,8 @@ from itertools import count
 
 import pytest
 
-from machines.loader import load_text
-from machines.verification.budget import MIB, TELL_AFTER, TELL_EVERY, Budget, BudgetSpent
+from machines.parser.loader import load_text
+from machines.verification.abstract.budget import MIB, TELL_AFTER, TELL_EVERY, Budget, BudgetSpent
 from machines.verification.counterexamples.replay import NOT_REPLAYED, confirmed
 from machines.verification.verdict import PROVED, REFUTED, UNDETERMINED
 from machines.verification.verify import verify

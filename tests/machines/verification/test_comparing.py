@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from machines.loader import load, load_text, rules_modules
+from machines.parser.loader import load, load_text, rules_modules
+from machines.verification.abstract.contracts import contracts_for
 from machines.verification.compatibility import compare
-from machines.verification.contracts import contracts_for
 from machines.verification.verdict import PROVED, REFUTED, UNDETERMINED
 from tests.machines.verification.bench import changed, text_of
 

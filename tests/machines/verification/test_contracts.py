@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import rules.contracts
-from machines.loader import find, load, rules_functions, rules_modules, shipped
+from machines.parser.loader import find, load, rules_functions, rules_modules, shipped
 from machines.values import Peer
-from machines.verification.contracts import ContractError, Watch, contracts_for, contracts_of, watched
+from machines.verification.abstract.contracts import ContractError, Watch, contracts_for, contracts_of, watched
 from runtime.players.companions import companions
 from tests.support.session_harness import Network
 

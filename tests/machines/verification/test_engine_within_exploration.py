@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from machines.loader import load
 from machines.model import Spec
+from machines.parser.loader import load
 from machines.semantics.hearing import layers
 from machines.verification.abstract.inputs import AbstractInterpreter
 from machines.verification.abstract.process import Process

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from machines.loader import load, load_text
+from machines.parser.loader import load, load_text
 from machines.verification.resting_on import EXCEPTIONS_TOLD, NOT_ALL, exceptions_of
 from tests.machines.verification.bench import verdict_of
 

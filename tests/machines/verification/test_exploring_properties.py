@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from machines.effects import Effect, Ended, Received, Send
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from machines.problems import SpecError
 from machines.verification.temporal import Monitor
 from machines.verification.verdict import PROVED

@@ -7,8 +7,8 @@ from time import thread_time
 
 import pytest
 
-from machines.loader import load_text
 from machines.model import Spec
+from machines.parser.loader import load_text
 from machines.verification.verdict import PROVED, UNDETERMINED
 from tests.machines.verification.bench import verdict_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from machines.loader import load, shipped
+from machines.parser.loader import load, shipped
 from machines.verification.verdict import PROVED, REFUTED, UNDETERMINED
 from tests.machines.verification.bench import SPECS, verdict_of
 

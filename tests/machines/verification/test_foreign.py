@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from machines.verification.error_states import ErrorDetector
 from machines.verification.foreign import ForeignStateSpace, with_anything
 from machines.verification.search.state_space import StateSpace

@@ -11,7 +11,7 @@ from functools import cache
 import pytest
 
 from machines.checks import check
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from machines.problems import SpecError
 from tests.machines.verification.bench import SPECS, verdict_of
 

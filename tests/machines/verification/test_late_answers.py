@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from machines.verification.abstract.questions import answered
 from machines.verification.counterexamples.replay import confirmed
 from machines.verification.verdict import PROVED, REFUTED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from machines.checks.checker import check_with_suppressions
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from machines.verification.verdict import PROVED, REFUTED, UNDETERMINED
 from tests.machines.verification.bench import verdict_of
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from machines.checks import check
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from machines.verification.abstract.state import LOST
 from machines.verification.search.channels import Channel
 from machines.verification.search.system import System

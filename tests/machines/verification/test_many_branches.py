@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from machines.loader import load_text
 from machines.model import Expression, Spec
+from machines.parser.loader import load_text
 from machines.verification.abstract import transitions
 from machines.verification.abstract.evaluator import AbstractEvaluator
 from machines.verification.search.state_space import StateSpace

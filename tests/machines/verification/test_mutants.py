@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.mutation_operators import OPERATORS, Mutant, mutants, sites
 from benchmarks.mutation_score import BY, EQUIVALENT, Bench, Fate, table
-from machines.loader import load, shipped
+from machines.parser.loader import load, shipped
 
 # What no data decides: on these, every mutant of Tsuro is to be caught before anything runs.
 SURE = (

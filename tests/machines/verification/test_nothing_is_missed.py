@@ -8,8 +8,8 @@ import pytest
 
 from machines.engine import routing
 from machines.engine.session import Session
-from machines.loader import load, rules_modules
-from machines.verification.contracts import contracts_for
+from machines.parser.loader import load, rules_modules
+from machines.verification.abstract.contracts import contracts_for
 from machines.verification.search.state_space import StateSpace
 from machines.verification.search.system import System
 from machines.verification.temporal import PropertyDetector

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from machines.loader import load_text, rules_modules
-from machines.verification.contracts import contracts_for
+from machines.parser.loader import load_text, rules_modules
+from machines.verification.abstract.contracts import contracts_for
 from machines.verification.search.moves import GlobalState, Transition
 from machines.verification.search.state_space import StateSpace
 from machines.verification.search.system import System

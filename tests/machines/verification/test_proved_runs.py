@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from machines.loader import load, load_text, rules_modules
 from machines.model import Spec
+from machines.parser.loader import load, load_text, rules_modules
 from machines.verification.verdict import PROVED
 from runtime.simulation.campaign import Campaign
 from runtime.simulation.network import EndlessError

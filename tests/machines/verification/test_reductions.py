@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from machines.loader import load
+from machines.parser.loader import load
 from machines.verification.search.channels import Channel
 from machines.verification.search.state_space import ONE_LESS
 from machines.verification.verdict import PROVED, REFUTED

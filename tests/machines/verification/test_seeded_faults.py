@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from machines.checks import check
-from machines.loader import rules_modules
+from machines.parser.loader import rules_modules
 from machines.verification.counterexamples.replay import confirmed
 from machines.verification.verdict import PROVED, REFUTED, Finding
 from runtime.commands.verification import decider

@@ -12,10 +12,10 @@ import pytest
 from diagrams.sequences.from_trace import scenario
 from diagrams.sequences.text import scenario_chart
 from machines.checks import check
-from machines.loader import load_text, rules_modules
 from machines.manual import pages
+from machines.parser.loader import load_text, rules_modules
 from machines.problems import Problem
-from machines.verification.contracts import contracts_for
+from machines.verification.abstract.contracts import contracts_for
 from machines.verification.counterexamples import witness
 from machines.verification.counterexamples.shrinking import needed
 from machines.verification.counterexamples.witness import Witnesses, find_witnesses, replay

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from machines.verification.abstract.role_info import is_never_null
 from machines.verification.verdict import PROVED, REFUTED
 from tests.machines.verification.bench import verdict_of

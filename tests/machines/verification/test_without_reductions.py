@@ -8,10 +8,10 @@ import pytest
 
 from benchmarks.mutation_operators import mutants
 from machines.checks.checker import check
-from machines.loader import load, load_text, rules_modules
 from machines.model import Spec
+from machines.parser.loader import load, load_text, rules_modules
 from machines.verification import verify as exploring
-from machines.verification.contracts import contracts_for
+from machines.verification.abstract.contracts import contracts_for
 from machines.verification.search.late_losses import LATER
 from machines.verification.search.moves import GlobalState, Transition
 from machines.verification.search.state_space import StateSpace

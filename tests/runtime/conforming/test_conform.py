@@ -23,7 +23,7 @@ from machines.conforming.cases import Case, cases
 from machines.conforming.deeds import pieces
 from machines.conforming.deviations import Deviation
 from machines.conforming.requirements import requirements
-from machines.loader import load, rules_modules
+from machines.parser.loader import load, rules_modules
 from runtime.cli import main
 from runtime.commands.conform import Question, Whom
 from runtime.conforming.campaigning import ABSENT_MAX, CaseCampaign

@@ -14,7 +14,7 @@ import anyio
 import pytest
 
 from machines.engine.session import Program
-from machines.loader import load, shipped
+from machines.parser.loader import load, shipped
 from machines.parser.settings import apply_settings
 from machines.values import Peer
 from runtime.cli import main

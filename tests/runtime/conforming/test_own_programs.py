@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from machines.loader import load, rules_modules, shipped
+from machines.parser.loader import load, rules_modules, shipped
 from runtime.cli import main
 from runtime.commands.conform import Question
 from runtime.commands.exit_codes import CommandError

@@ -12,11 +12,11 @@ import pytest
 from anyio.abc import SocketAttribute, SocketStream, TaskGroup
 
 from machines.conforming.overhearing import Accusation, Overhearing
-from machines.loader import load, rules_modules
+from machines.parser.loader import load, rules_modules
 from runtime.cli import main
 from runtime.conforming.proxying import Proxy, listen_for
-from runtime.journal import FORMAT, Head, open_journal
-from runtime.replay import replay, spec_hash
+from runtime.journal.replay import replay, spec_hash
+from runtime.journal.writing import FORMAT, Head, open_journal
 
 ALONE = {"seats": "1..4"}
 Talk = Callable[[SocketStream, SocketStream], Coroutine[Any, Any, None]]

@@ -17,7 +17,7 @@ import pytest
 
 from machines.conforming.overhearing import Accusation, Overhearing
 from machines.conforming.spec_lines import place_of
-from machines.loader import load, rules_modules
+from machines.parser.loader import load, rules_modules
 from runtime.conforming.proxying import Proxy, listen_for
 
 HERE = Path(__file__).parent / "strangers"

@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from machines.loader import load, rules_modules
+from machines.parser.loader import load, rules_modules
 from runtime.cli import main
 from runtime.sessions.game_result import GameResult, Participant
 from runtime.sessions.match import play

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from machines.checks import check
-from machines.loader import load_text
+from machines.parser.loader import load_text
 from runtime.editor.completing import candidates
 from runtime.editor.hovering import shown_at
 from runtime.editor.occurrences import Occurrence

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from machines.loader import find, load
+from machines.parser.loader import find, load
 from machines.values import freeze
 from runtime.players.seat import Seat
 from runtime.studio.page import pictures, saved

@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 import pytest
 
-from machines.loader import find, shipped
+from machines.parser.loader import find, shipped
 from runtime.cli import main
 from runtime.studio.editing import Workbench
 

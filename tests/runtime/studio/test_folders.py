@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from machines.loader import find
+from machines.parser.loader import find
 from runtime.cli import main
 from runtime.studio.library import LIVE_SECONDS, Library
 

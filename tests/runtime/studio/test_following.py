@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from runtime.cli import main
-from runtime.journal import JournalError
-from runtime.journal_reading import GrowingJournal, JournalEmptyError
+from runtime.journal.reading import GrowingJournal, JournalEmptyError
+from runtime.journal.writing import JournalError
 from runtime.studio.page import RunFacts
 from runtime.studio.steps import RecordedRun, run_of
 

@@ -9,7 +9,7 @@ import pytest
 
 from diagrams.states.marks import Marks
 from machines.effects import Received
-from machines.loader import load
+from machines.parser.loader import load
 from machines.values import plain
 from rules.views.offered import Offered
 from runtime.players.seat import Seat, SeatQuestion

@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import pytest
 
-from machines.loader import load, load_text
+from machines.parser.loader import load, load_text
 from runtime.cli import main
 from runtime.players.seat import NEWS_MAX, Seat, SeatPlayer
 from runtime.players.terminal import LeftError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from machines.loader import load
+from machines.parser.loader import load
 from runtime.cli import main
 from runtime.players.seat import Seat
 from runtime.studio.page import text_of

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from machines.engine.routing import stands
-from machines.loader import find
+from machines.parser.loader import find
 from runtime.cli import main
-from runtime.journal_reading import read_journal
-from runtime.replay import again, program_of
+from runtime.journal.reading import read_journal
+from runtime.journal.replay import again, program_of
 from runtime.studio.boards import Boards
 from runtime.studio.said import Tone
 from runtime.studio.shadows import shadowed_role
@@ -107,7 +107,7 @@ def test_a_game_without_a_view_has_none(tmp_path: Path) -> None:
 
 
 def test_only_a_role_to_which_one_kind_of_client_comes_has_shadows() -> None:
-    from machines.loader import load
+    from machines.parser.loader import load
 
     assert shadowed_role(load("tsuro"), "server") == "client"
     assert shadowed_role(load("tsuro"), "client") is None

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from diagrams.states.marks import Marks
-from machines.loader import load_text
 from machines.model import Spec
+from machines.parser.loader import load_text
 from machines.verification.verdict import Finding
 from runtime.cli import main
 from runtime.commands.verification import Bounds, explored

@@ -12,7 +12,7 @@ import pytest
 
 from diagrams.states.marks import Marks
 from machines.engine.routing import stands
-from machines.loader import find, load, load_text
+from machines.parser.loader import find, load, load_text
 from runtime.cli import main
 from runtime.playground.repl import Repl
 from runtime.playground.stubs import RuleStubs

@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema_rs
 import yaml
 
-from machines.parser.flow_style import masked, unmasked
+from machines.yaml.flow_style import masked, unmasked
 
 SCHEMA: dict[str, Any] = json.loads((Path(__file__).resolve().parents[3] / "specs" / "spec.schema.json").read_text())
 VALIDATOR = jsonschema_rs.validator_for(SCHEMA)

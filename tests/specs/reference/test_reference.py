@@ -17,9 +17,9 @@ import pytest
 
 from machines import problems
 from machines.checks import check
-from machines.loader import load_text, rules_modules
 from machines.model import Wire
 from machines.parser.branches import BRANCH_KEYS, STAYING
+from machines.parser.loader import load_text, rules_modules
 from machines.parser.reader import TOP_KEYS
 from machines.parser.states import ALWAYS_KEYS, STATE_KEYS
 from machines.problems import SpecError

@@ -17,8 +17,8 @@ from machines.parser.inheritance import alone
 from machines.parser.insertions import AROUND, BEFORE
 from machines.parser.reader import TOP_KEYS, read
 from machines.parser.states import ALWAYS_KEYS, STATE_KEYS
-from machines.parser.yaml_nodes import parse_yaml
 from machines.problems import Problems
+from machines.yaml.nodes import parse_yaml
 from tests.specs.reference.editor import SCHEMA, VALIDATOR, EditorLoader, marked
 
 ROOT = Path(__file__).resolve().parents[3]

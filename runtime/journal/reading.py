@@ -1,4 +1,4 @@
-"""Reading the journal of a run (`runtime.journal` says what its lines are): whole, or as it grows."""
+"""Reading the journal of a run (`runtime.journal.writing` says what its lines are): whole, or as it grows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Final, Self
 
 import msgspec
 
-from runtime.journal import FORMAT, READ_BYTES_MAX, End, Head, JournalError, Line, bytes_of
+from runtime.journal.writing import FORMAT, READ_BYTES_MAX, End, Head, JournalError, Line, bytes_of
 
 BLOCK_BYTES: Final = 1 << 20
 NESTED_MAX: Final = 200  # Lists in lists of one line; a message has 64 at the most.

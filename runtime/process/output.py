@@ -16,8 +16,8 @@ from math import inf
 from time import monotonic
 from typing import Any, Final, TextIO
 
-from runtime.lent_streams import lent
-from runtime.terminal_text import escape_control_characters
+from runtime.process.lent_streams import lent
+from runtime.process.terminal_text import escape_control_characters
 
 STANDARD_OUTPUT: Final = 1  # the number of its file
 LOST_TOLD_SECONDS: Final = 60.0  # how often it is told that lines of the log were lost

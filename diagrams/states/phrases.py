@@ -31,7 +31,7 @@ from machines.model import (
     Choice,
     CompositeFrame,
     Constant,
-    Drop,
+    DropPeers,
     Expression,
     Field,
     FrameBytes,
@@ -47,7 +47,7 @@ from machines.model import (
     Name,
     Return,
     Secure,
-    Send,
+    SendMessages,
     Spec,
     Start,
     Stay,
@@ -118,7 +118,7 @@ def bound(binding: Binding) -> str:
 def sends_in_full(steps: Iterable[Step]) -> Iterator[str]:
     """Yield the messages sent by some steps with all they are sent with."""
     for step in steps:
-        if isinstance(step, Send):
+        if isinstance(step, SendMessages):
             yield from (f"! {show(message)}" for message in step.messages if message.arguments)
 
 
@@ -142,11 +142,11 @@ def same(choice: Choice) -> tuple[object, ...]:
                 return ("let", *map(bound, bindings))
             case Start(machine, _):
                 return ("start", show(machine))
-            case Send(receivers, messages, _):
+            case SendMessages(receivers, messages, _):
                 return ("send", text(receivers), *map(show, messages))
             case Secure(peers, _):
                 return ("secure", show(peers))
-            case Drop(peers, _):
+            case DropPeers(peers, _):
                 return ("drop", show(peers))
 
     def onward(branch: Branch) -> object:

@@ -19,9 +19,9 @@ from typing import Any, Final
 from machines.effects import Drop, Effect, Ended, SecureLink, Send, Violation
 from machines.engine.session import Session
 from machines.model import Spec
-from runtime.journal import Kind, Took
-from runtime.losses import Loss, evidence, violation_text
-from runtime.message_views import MessageViews
+from runtime.journal.losses import Loss, evidence, violation_text
+from runtime.journal.writing import Kind, Took
+from runtime.players.message_views import MessageViews
 from runtime.sessions.game_result import GameResult
 from runtime.sessions.session_journal import JournalWriter
 

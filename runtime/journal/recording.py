@@ -18,9 +18,9 @@ from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Received, S
 from machines.engine.compiler import Program
 from machines.model import Spec
 from machines.values import plain
-from runtime.journal import Line, bytes_of
-from runtime.journal_reading import Recorded, read_journal
-from runtime.replay import Replayed, ReplayError, again, program_of
+from runtime.journal.reading import Recorded, read_journal
+from runtime.journal.replay import Replayed, ReplayError, again, program_of
+from runtime.journal.writing import Line, bytes_of
 
 ELEMENTS_MAX: Final = 400  # A drawing of more is too long for any viewer.
 VALUE_CHARACTERS_MAX: Final = 80
@@ -50,11 +50,11 @@ def recorded(
     """Return what happened in a journal's run; the scenario is of one session, each line with its seconds.
 
     Of what comes after ``elements_max`` lines, only violations and the end are told, as many again at the most; a last
-    line says how much is not. ``spec`` and ``rules`` are as for `runtime.replay.replay`.
+    line says how much is not. ``spec`` and ``rules`` are as for `runtime.journal.replay.replay`.
 
     Raises:
-        ReplayError: there is no session of that number, or as for `runtime.replay.replay`.
-        JournalError, SpecError, SpecNotFound, SettingError, RulesError: as for `runtime.replay.replay`.
+        ReplayError: there is no session of that number, or as for `runtime.journal.replay.replay`.
+        JournalError, SpecError, SpecNotFound, SettingError, RulesError: as for `runtime.journal.replay.replay`.
     """
     try:
         read = read_journal(journal)

@@ -29,8 +29,8 @@ from machines.parser.inheritance import alone, extend
 from machines.parser.reader import read
 from machines.parser.settings import apply_settings
 from machines.parser.short_forms import in_full
-from machines.parser.yaml_nodes import BYTES_MAX, ListNode, MapNode, Node, ScalarNode, parse_yaml
 from machines.problems import Place, Problems, SpecError, near
+from machines.yaml.nodes import BYTES_MAX, ListNode, MapNode, Node, ScalarNode, parse_yaml
 
 EXTENDS_MAX = 8  # files on top of one another; nobody follows more
 ENTRY_POINTS = "accord.rules"

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, Protocol
 
-from runtime.stopping import force_end
+from runtime.process.stopping import force_end
 
 log = logging.getLogger("accord.session")
 

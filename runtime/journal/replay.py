@@ -12,11 +12,11 @@ from machines.checks.checker import check
 from machines.effects import Effect, Ended
 from machines.engine.compiler import Program
 from machines.engine.session import Session
-from machines.loader import find, load, rules_modules, sources
+from machines.parser.loader import find, load, rules_modules, sources
 from machines.problems import SpecError
 from machines.values import plain
-from runtime.journal import Head, Line, answer_of, bytes_of, fault_text, settled, shorts
-from runtime.journal_reading import JournalLines, Recorded
+from runtime.journal.reading import JournalLines, Recorded
+from runtime.journal.writing import Head, Line, answer_of, bytes_of, fault_text, settled, shorts
 
 
 class ReplayError(Exception):
@@ -95,7 +95,7 @@ def replay(journal: Path, spec: str | None = None, *, force: bool = False, rules
     Raises:
         JournalError: the journal cannot be read.
         ReplayError: the spec has changed, or the journal does not hang together.
-        SpecError, SpecNotFound, SettingError, RulesError: as for `machines.loader.load`.
+        SpecError, SpecNotFound, SettingError, RulesError: as for `machines.parser.loader.load`.
     """
     with JournalLines(journal) as recorded:
         program = program_of(recorded.head, spec, force=force, rules=rules)

@@ -10,7 +10,7 @@ them, because 430 bytes of aliases can stand for 10^9 nodes.
     A109  too large: bytes, nesting or nodes
     A110  an expression in braces that YAML cuts at its comma, with something behind it that could be a key
 
-An expression in braces is read as it stands wherever nothing else can be meant: `machines.parser.flow_style`.
+An expression in braces is read as it stands wherever nothing else can be meant: `machines.yaml.flow_style`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from typing import Protocol
 
 import yaml
 
-from machines.parser.flow_style import MADE_LIST, masked, opens_call, unmasked
 from machines.problems import Mend, Place, Problems
+from machines.yaml.flow_style import MADE_LIST, masked, opens_call, unmasked
 
 BYTES_MAX = 1 << 20  # 1 MiB; the longest shipped spec has 10 KiB.
 DEPTH_MAX = 64

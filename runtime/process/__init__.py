@@ -1,0 +1,1 @@
+"""The process that a command is: how it ends, what it says and where, what holds it, what it may import."""
