@@ -13,6 +13,7 @@ from math import inf
 from typing import Any, Final
 
 WORK_MAX: Final = 4_000_000  # elements: a quarter of a second of CPU, half of one at worst
+SILENT_STEPS_MAX: Final = 10_000  # a spec that passes on so often without waiting will never wait; they take about 5 ms
 SHORT: Final = 64  # what has no more elements is not counted
 CHARACTERS: Final = 16  # of a text go for one element: they are copied or compared by the machine's own loops
 SORTING: Final = 8  # an element that is sorted goes for so many

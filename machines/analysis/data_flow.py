@@ -7,6 +7,7 @@ that is written, and each operation that lacks a value for some of what it may b
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,8 +16,22 @@ from machines.analysis.conditions import Values, merged, narrowed
 from machines.analysis.evaluated_sets import Evaluation, Partial
 from machines.analysis.incoming import field_sets
 from machines.analysis.scopes import frame_names
-from machines.analysis.value_sets import NOTHING, NULL, PEER, UNKNOWN, as_list, is_list, joined, members, union
+from machines.analysis.value_sets import (
+    NOTHING,
+    NULL,
+    PEER,
+    UNKNOWN,
+    as_list,
+    is_known,
+    is_list,
+    joined,
+    members,
+    union,
+)
+from machines.expressions.unparse import show
+from machines.messages.compiler import compile_type
 from machines.model import (
+    Binary,
     Call,
     Choice,
     DropPeers,
@@ -24,6 +39,7 @@ from machines.model import (
     Field,
     Goto,
     Handlers,
+    Interval,
     Let,
     ListType,
     Machine,
@@ -40,6 +56,7 @@ from machines.model import (
     Type,
 )
 from machines.problems import Location
+from machines.work import SILENT_STEPS_MAX
 
 # Where one of the first two is met, nothing is known any more of what machines are called with and return, nor of what
 # their states are entered with: only what a message brings is followed then, to where its own branch uses it.
@@ -155,6 +172,15 @@ class DataFlow:
         """Return what the fields of a message that comes in may hold."""
         return self._incoming.get(message, {})
 
+    def is_as_sent(self, name: str, holds: Type) -> bool:
+        """Whether a name may hold what a field of this name brought, and nothing else."""
+        return any(fields.get(name) == holds for fields in self._incoming.values())
+
+    def longest(self, item: Type) -> float:
+        """Return how many such items a message that comes in may have, at most."""
+        room = len(json.dumps(compile_type(item, self.types).example())) + 1 if is_known(item, self.types) else 2
+        return self.flow.spec.wire.message_bytes_max / room
+
     def names(self, machine: Machine) -> tuple[str, ...]:
         """Return the names of a machine's frame."""
         if machine.name not in self._names:
@@ -257,7 +283,10 @@ class _Walk:
         before = values
         if state.each is not None:
             each = state.each
-            values = {**values, each.name: self._item_of(self._value(each.items, values))}
+            items = self._value(each.items, values)
+            if not self.data.flow.waits_in(state):
+                self._goes_through(each.items, items, values)
+            values = {**values, each.name: self._item_of(items)}
             if each.guard is not None:
                 self._value(each.guard, values)
                 values = narrowed(values, each.guard, self.types, holds=True)
@@ -276,6 +305,23 @@ class _Walk:
                 after = merged(before, after, self.types)
         if state.then is not None:
             yield from self._choice(state.then, after if after is not None else before)
+
+    def _goes_through(self, items: Expression, holds: Type, values: Values) -> None:
+        """Tell of a loop that does not wait, over what a peer may make longer than that may be."""
+        parts = members(holds, self.types)
+        if len(parts) != 1 or not is_list(parts[0]):
+            return
+        many, more = as_list(parts[0]), ""
+        if isinstance(items, Binary) and items.operator == "..":
+            last = self._value(items.right, values)
+            if many.high is not None and many.high > SILENT_STEPS_MAX and isinstance(last, Interval):
+                more = f"{show(items.right)} may be {last.high}"
+        elif isinstance(items, Name) and many.high is None and self.data.is_as_sent(items.name, holds):
+            high = self.data.longest(many.item)
+            more = f"a message has room for {high:.0f} of them" if high > SILENT_STEPS_MAX else ""
+        if more:
+            text = f"'each' goes through {show(items)} without waiting, which {SILENT_STEPS_MAX} items at most can be"
+            self._lacks(Partial(items, items, holds, "", False, f"{text}, and {more}"))
 
     def _item_of(self, items: Type) -> Type:
         lists = [as_list(one).item for one in members(items, self.types) if is_list(one)]

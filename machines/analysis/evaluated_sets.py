@@ -73,6 +73,7 @@ class Partial:
     holds: Type
     why: str
     always: bool  # it never has a value
+    said: str = ""  # all of this in words, if it is not that the operation has no value
 
 
 class Peers(Protocol):
@@ -140,6 +141,8 @@ class Evaluation:
                 self.of(left)
                 self.of(right)
                 return BOOLEAN
+            case Binary("..", left, right):
+                return self._stretch(expression, left, right)
             case Binary(operator, left, right):
                 one = self.of(left)
                 self.of(right)
@@ -181,6 +184,20 @@ class Evaluation:
             return TupleType(())
         return bounded(ListType(self._for(kept).of(whole.value), 0 if whole.condition else many.low, many.high))
 
+    def _stretch(self, whole: Expression, left: Expression, right: Expression) -> Type:
+        """Return the lists of all whole numbers from one to another."""
+        sides = [self._parts(self.of(side)) for side in (left, right)]
+        low, high = (
+            INTEGERS if parts == (Scalar("int"),) else parts[0] if len(parts) == 1 else None for parts in sides
+        )
+        if not isinstance(low, Interval) or not isinstance(high, Interval):
+            return UNKNOWN
+        count = max(0, high.high - low.low + 1)
+        if count > LENGTHS.high:
+            far = Interval(low.low + LENGTHS.high, high.high)
+            self._tell(whole, right, far, f"a list has at most {LENGTHS.high} numbers", part=far)
+        return ListType(Interval(low.low, max(low.low, high.high)), max(0, high.low - low.high + 1), count)
+
     # -- parts of values ---------------------------------------------------------------------------------------------
 
     def _attribute(self, whole: Expression, of: Expression, field: str) -> Type:
@@ -207,6 +224,9 @@ class Evaluation:
         at = numbers[0] if len(numbers) == 1 else UNKNOWN
         at = INTEGERS if at == Scalar("int") else at
         parts = self._parts(self.of(of))
+        if isinstance(of, Call) and self._may_be_short(of, at):
+            why = f"it may have no element {at.low if isinstance(at, Interval) else 0}"
+            self._tell(whole, of, TupleType(()), why, part=TupleType(()))
         if not parts or not all(is_list(part) for part in parts):
             return UNKNOWN
         if isinstance(at, Interval) and self._is_sent(of, index):
@@ -234,6 +254,13 @@ class Evaluation:
         if isinstance(of, Sequence):
             return all(name.name in self.sent for name in names(index))
         return isinstance(of, Name) and of.name in self.sent
+
+    def _may_be_short(self, of: Call, at: Type) -> bool:
+        """Whether a list made of what a peer has sent may lack an element, as no condition has asked about it."""
+        given = [name.name for argument in of.arguments or () for name in names(argument) if name.name in self.sent]
+        if any(self.values.get(name, UNKNOWN) == UNKNOWN for name in given) or not given:
+            return False
+        return of.path == "where" or (of.path == "split" and isinstance(at, Interval) and at.low > 0)
 
     def _tell(
         self, whole: Expression, culprit: Expression, holds: Type, why: str, *, part: Type, always: bool = False

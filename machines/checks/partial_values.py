@@ -96,7 +96,7 @@ class _Values:
             hint = f"peers have {given}: give the field in what the sign-up returns, or in a 'let'"
         elif kind(found.holds) == "peer":
             hint = "keys are texts: take a field of the peer that is one"
-        self.problems.add(found.whole.place, "A343", text + self._ends(spot), hint, spot)
+        self.problems.add(found.whole.place, "A343", (found.said or text) + self._ends(spot), hint, spot)
 
     def _example(self, holds: Type) -> str:
         return shown(compile_type(holds, self.types).example()) if is_known(holds, self.types) else "that"

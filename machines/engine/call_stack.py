@@ -22,6 +22,7 @@ from machines.engine.actions import peers_in
 from machines.model import Wire
 from machines.values import Peer, Rate
 from machines.wire.framing import make_framer
+from machines.work import SILENT_STEPS_MAX
 
 if TYPE_CHECKING:
     from machines.engine.compiled_states import CompiledState
@@ -36,7 +37,6 @@ Unread = tuple[str, Any, float]  # one of these; the bytes or the reason of a fa
 
 STEPS_AN_ITEM = 10  # silent steps granted besides for each item that begins side by side with others
 GRANTED_ITEMS_MAX = 10_000
-SILENT_STEPS_MAX = 10_000  # A spec that passes on so often without waiting will never wait; 10,000 take about 5 ms.
 TOO_SILENT = f"{SILENT_STEPS_MAX} steps without waiting for anything"
 
 

@@ -22,7 +22,6 @@ from machines.engine.actions import peers
 from machines.engine.call_stack import (
     LOST,
     NOBODY_HEARD,
-    SILENT_STEPS_MAX,
     TOO_SILENT,
     CallFrame,
     FailedError,
@@ -52,7 +51,7 @@ from machines.semantics import calls
 from machines.semantics.domain import Domain
 from machines.semantics.hearing import last_layer, layers
 from machines.values import Peer, Record
-from machines.work import WorkError
+from machines.work import SILENT_STEPS_MAX, WorkError
 
 FAILURES_MAX = 100  # `failed` branches taken in one event; each undoes its own step, so only a cycle of them gets here.
 _NO_SLOTS: list[Any] = []  # what a frame that is over has; nobody writes to it

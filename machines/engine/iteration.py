@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from machines.engine.call_stack import (
     GRANTED_ITEMS_MAX,
-    SILENT_STEPS_MAX,
     STEPS_AN_ITEM,
     TOO_SILENT,
     CallFrame,
@@ -22,7 +21,7 @@ from machines.engine.timers import start_clocks
 from machines.expressions.operations import LENGTH_MAX
 from machines.messages.shapes import shown
 from machines.values import Range
-from machines.work import SHORT, spend
+from machines.work import SHORT, SILENT_STEPS_MAX, spend
 
 if TYPE_CHECKING:
     from machines.engine.interpreter import Interpreter

@@ -26,7 +26,6 @@ from machines.engine.call_stack import (
     FAULT,
     LOST,
     MESSAGE,
-    SILENT_STEPS_MAX,
     TOO_SILENT,
     CallFrame,
     FailedError,
@@ -44,7 +43,7 @@ from machines.semantics.hearing import hearers, only_seats
 from machines.values import Peer
 from machines.wire.codec import Malformed
 from machines.wire.composite_framing import Cut
-from machines.work import METER
+from machines.work import METER, SILENT_STEPS_MAX
 
 
 class Session(SessionDomain):

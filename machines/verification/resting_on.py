@@ -12,6 +12,7 @@ from machines.messages.bodies import MessageCodec, compile_message
 from machines.messages.overlap import narrower, overlap
 from machines.model import Role, Secure, Setting, Spec, Step
 from machines.verification.search.system import OTHERS, clients_of
+from machines.verification.sums import takes_up
 
 EXCEPTIONS_TOLD: Final = 4
 EXCEPTION_PAIRS: Final = 2_000  # of messages that are looked at
@@ -46,6 +47,8 @@ def rests_on(spec: Spec, clients: Sequence[int], queue: int, any_number: str = "
     if spec.rules:
         yield "rules never raise, and keep their contracts"
     yield "an expression has a value for some data: whether it has one for all is not asked"
+    if any(takes_up(spec, role) for role in spec.roles.values()):
+        yield "what is added to by peers again and again stays within what a value and a message may hold"
     if any(
         state.each is not None and state.each.parallel is not None
         for role in spec.roles.values()

@@ -22,6 +22,7 @@ from machines.verification.resting_on import rests_on
 from machines.verification.search.state_space import REDUCTIONS, StateSpace
 from machines.verification.search.system import OTHERS, System, clients_of
 from machines.verification.sign_ups import is_filled, unfilled_doors
+from machines.verification.sums import sums_told
 from machines.verification.temporal import PropertyDetector, seen_roles
 from machines.verification.verdict import Finding, Verdict
 
@@ -287,6 +288,7 @@ def unlike_runs(spec: Spec) -> Iterator[str]:
     """Yield what of a spec may come about in a run in ways that the exploration does not look at."""
     for role in spec.roles.values():
         yield from beside(spec, role)
+        yield from sums_told(spec, role)
     if limited := sorted(set(uncounted(spec))):
         many = f"whether a limit that is a rate, or above {COUNTED_MAX}, is used up"
         yield f"{many} by who sends of itself is not counted: {', '.join(limited)}"

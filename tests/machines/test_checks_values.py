@@ -287,3 +287,64 @@ def test_the_number_of_a_peer_is_a_whole_number() -> None:
     assert seated("one.number", "int") == []
     (told,) = seated("one.number", "{int: 0..9}")
     assert told.startswith("A342 the field 'n' of SEAT takes ")
+
+
+LOOP = """\
+protocol: counts
+connects: {client: server}
+types: {Few: [int, ... 10000], Many: [int, ...]}
+messages:
+  client: {COUNT: {count: $what KIND}}
+  server: {DONE: {done: $total int}}
+roles:
+  server:
+    main(client):
+      asked: {let: {total: 0}, within: 1 min, receive: {COUNT: BRANCH}, fault: {return: 0}}
+      counted: {each: one in OVER, let: {total: total + 1}, then: told}
+      told: {send: DONE(total), return: total}
+  client:
+    main:
+      begin: {ask: count, within: 50 s, receive: {COUNT: {send: COUNT, then: waiting}}, timeout: {return: null}}
+      waiting: {within: 1 min, receive: {DONE: {return: null}}, fault: {return: null}}
+"""
+
+
+def loop(kind: str, over: str, branch: str = "counted") -> list[str]:
+    text = LOOP.replace("KIND", kind).replace("OVER", over).replace("BRANCH", branch)
+    return [f"{one.code} {one.text}" for one in found(text) if one.code != "A332"]
+
+
+def test_a_loop_that_does_not_wait_over_as_many_as_a_peer_says() -> None:
+    told = "A343 'each' goes through {} without waiting, which 10000 items at most can be, and {}"
+
+    assert loop("int 0..20000", "1..what") == [told.format("1..what", "what may be 20000")]
+    assert loop("Many", "what") == [told.format("what", "a message has room for 524288 of them")]
+    assert loop("int 0..10000", "1..what") == loop("Few", "what") == []
+    assert loop("int", "1..what", "[{if: what < 100, then: counted}, {return: 0}]") == []
+
+
+def test_a_list_of_more_numbers_than_a_list_has() -> None:
+    told = "A343 1..what may have no value: a list has at most 1000000 numbers, and what may be 1000001"
+
+    assert loop("int 0..2000000", "[k for k in 1..what if k < 3]") == [told]
+    assert loop("int 0..1000000", "[k for k in 1..what if k < 3]") == []
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("where(all, 'name', word)[0]", "it may have no element 0"),
+        ("split(word, ' ')[1]", "it may have no element 1"),
+        ("split(word, ' ')[0]", ""),
+    ],
+)
+def test_an_element_of_a_list_made_of_what_a_peer_says(value: str, why: str) -> None:
+    told = said("{say: $word string}", "{tell: $left any}", f"{{let: {{left: {value}}}, send: TELL(left), then: stay}}")
+    asked = said(
+        "{say: $word string}",
+        "{tell: $left any}",
+        f"[{{if: word in split('a b', ' '), let: {{left: {value}}}, send: TELL(left), then: stay}}, stay]",
+    )
+
+    assert any(why in one for one in told) if why else not [one for one in told if "A343" in one]
+    assert not [one for one in asked if "A343" in one]
