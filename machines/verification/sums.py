@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from machines.analysis.traversal import all_branches, all_choices, all_steps, machine_expressions, message_arguments
 from machines.analysis.value_sets import INTEGERS, members
 from machines.expressions.unparse import names, show, walk
-from machines.model import Binary, Call, Expression, Interval, Let, Machine, Return, Role, Send, Spec
+from machines.model import Binary, Call, Expression, Interval, Let, Machine, Return, Role, SendMessages, Spec
 
 _ADDS = ("+", "-", "*")
 _ORDERS = ("<", "<=", ">", ">=", "in")
@@ -39,7 +39,7 @@ def sums_told(spec: Spec, role: Role) -> Iterator[str]:
         return
     for machine in role.machines.values() if sums else ():
         for step in all_steps(machine):
-            for call in step.messages if isinstance(step, Send) else ():
+            for call in step.messages if isinstance(step, SendMessages) else ():
                 for index, value in enumerate(message_arguments(call, spec.messages)):
                     if (call.path, index) in ranges and not sums.isdisjoint(_mentioned(value)):
                         where = f"{ranges[call.path, index].name} of {call.path}"
