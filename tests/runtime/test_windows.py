@@ -42,6 +42,24 @@ def test_a_game_with_a_program_is_played_and_replayed(tmp_path: Path) -> None:
     assert ended(start(tmp_path, "replay", lines[-1]["journal"], "--json"))[0] == 0
 
 
+def test_a_program_that_stays_is_ended_with_the_game(tmp_path: Path) -> None:
+    stays = f"exec:{sys.executable} -c 'import time; time.sleep(600)'"
+    words = ("play", "sticks", "--json", "-q", "--no-journal", "--player", stays, "--set", "think=100 ms")
+
+    code, lines, err = ended(start(tmp_path, *words))
+
+    assert (code, err) == (0, "")
+    assert [(loss["player"], loss["kind"]) for loss in lines[-1]["losses"]] == [("player1", "late")]
+
+
+def test_strategies_think_in_other_processes(tmp_path: Path) -> None:
+    game = ("play", "sticks", "--seed", "1", "--json", "-q", "--no-journal")
+    results = [ended(start(tmp_path, *game, *more)) for more in ((), ("--workers", "2"))]
+
+    assert [(code, err) for code, _, err in results] == [(0, "")] * 2
+    assert results[0][1][-1]["result"] == results[1][1][-1]["result"]
+
+
 def test_a_server_and_its_clients_play(tmp_path: Path) -> None:
     server = start(tmp_path, "serve", "tsuro", "--port", "0", "--json", "--set", "seats=3..3")
     assert server.stdout is not None

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import errno
 import importlib.util
 import multiprocessing
 import multiprocessing.context
+import multiprocessing.popen_fork
 import os
 import selectors
 import signal
@@ -44,6 +46,7 @@ def become_windows() -> None:
     own = importlib.util.module_from_spec(signal.__spec__ or no_spec())
     own.__dict__.update(signal.__dict__)
     subprocess.signal = own  # type: ignore[attr-defined]
+    multiprocessing.popen_fork.signal = own  # type: ignore[attr-defined]
     multiprocessing.context.BaseContext.get_all_start_methods = lambda self: ["spawn"]  # type: ignore[attr-defined]
     multiprocessing.get_all_start_methods = lambda: ["spawn"]
     sys.modules["msvcrt"] = locks(__import__("fcntl"))
@@ -53,6 +56,26 @@ def become_windows() -> None:
     drop(os, LOST_OF_OS)
     drop(signal, LOST_SIGNALS)
     drop(__import__("select"), ("poll", "epoll", "kqueue"))
+    hide_processes()
+
+
+def hide_processes() -> None:
+    """Have no ``/proc``: whoever looks there finds no such folder."""
+    stat = os.stat
+
+    def is_hidden(path: object) -> bool:
+        return isinstance(path, str | os.PathLike) and str(os.fspath(path)).startswith("/proc")
+
+    def look(event: str, arguments: tuple[object, ...]) -> None:
+        if event in ("open", "os.listdir", "os.scandir") and is_hidden(arguments[0]):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(arguments[0]))
+
+    def narrowed(path: Any, *more: Any, **options: Any) -> os.stat_result:
+        look("open", (path,))
+        return stat(path, *more, **options)
+
+    os.stat = narrowed
+    sys.addaudithook(look)
 
 
 def locks(fcntl: ModuleType) -> ModuleType:
