@@ -95,7 +95,7 @@ def play(
         note(", ".join(f"{name} is {value}" for name, value in setup.settings.items()))
     # A person at the terminal sees the game by their own player's eyes.
     watched = not quiet and not game.has_person
-    progress = Progress(game.spec, game.seats) if watched else None
+    progress = Progress(game.spec, game.seats, then_told=not json) if watched else None
     head = head_of(
         spec, game.spec, setup.server, seed=game.seed, settings=setup.settings, rules=given.rules, backend=backend
     )

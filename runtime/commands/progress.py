@@ -17,6 +17,7 @@ import msgspec
 from machines.effects import Effect, Ended, Note, Received, Send
 from machines.model import Spec
 from machines.values import plain
+from runtime.commands.results import result_lines
 from runtime.players.message_views import MessageViews
 from runtime.process.output import note
 from runtime.process.terminal_text import escape_control_characters
@@ -35,10 +36,15 @@ class Progress:
     """Watches the effects of a game's session. Players join in order, so peer n is the n-th of ``seats``.
 
     ``in_place`` keeps one board on the screen and draws it anew; otherwise lines are written one after another, and
-    the board once, at the end. To be used as a context manager.
+    the board once, at the end. Where the result in lines follows, ``then_told``, the board at the end leaves out what
+    that says, such as the ranking. To be used as a context manager.
     """
 
-    def __init__(self, spec: Spec, seats: Sequence[Participant], *, in_place: bool | None = None) -> None:
+    def __init__(
+        self, spec: Spec, seats: Sequence[Participant], *, then_told: bool = False, in_place: bool | None = None
+    ) -> None:
+        self._spec = spec
+        self._then_told = then_told
         self._seats = seats
         self._views = MessageViews(spec)
         self._in_place = sys.stderr.isatty() if in_place is None else in_place
@@ -80,6 +86,9 @@ class Progress:
             case Note("info", text, int() as peer) if text.startswith(WHY_OUT):
                 self._say(f"{self._who(peer)}: {text.partition(':')[0]}")
             case Ended():
+                if self._then_told:
+                    told = {line.strip() for line in result_lines(self._spec, effect)}
+                    self._board = "\n".join(line for line in self._board.split("\n") if line.strip() not in told)
                 if self._board and self._live is None:
                     note(self._board)
             case _:
