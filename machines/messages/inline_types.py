@@ -71,7 +71,7 @@ def _parse_member(name: str, place: Place, problems: Problems) -> Type | None:
         problems.add(place, "A200", "a type is missing", "like string, int or the name of a type")
     elif any(character in name for character in "[]{}"):
         text = f"{name!r} is no type here, only a name is"
-        problems.add(place, "A200", text, "declare it under 'types' and write its name")
+        problems.add(place, "A200", text, "between `|` and in texts stand names: declare it under 'types'")
     else:
         hint = near(name.split()[0], SCALARS) or "like string, int 0..9, the name of a type, or A | null"
         problems.add(place, "A200", f"{name!r} is no type", hint)

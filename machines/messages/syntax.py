@@ -7,7 +7,7 @@
 A mapping with one of the words enum, int, string, map as its only key is one of the last four; a key in quotes is
 always a key. In a body everything is literal but
 
-    $name Type          a field; as the value of a key also  $name Type = default
+    $name Type          a field, $name [A, ...] too; as the value of a key also  $name Type = default
     text ${x int} of    fields within a text; $$ is a dollar
 
 where an unquoted null, true, false or number is that JSON value and all else is text. What a name means, and whether
@@ -23,6 +23,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from machines.messages.field_types import bracketed, split_default
 from machines.messages.inline_types import INTERVAL, NAME, SCALARS, parse_inline_type, parse_interval
 from machines.messages.regex import PatternError, matcher
 from machines.messages.scalars import INT_MAX, INT_MIN, folded
@@ -340,12 +341,17 @@ def _parse_field(node: ScalarNode, problems: Problems, of_key: bool) -> Body | N
     assert name is not None, "a word follows the dollar"
     if not _check_field_name(name[0], node.place.right(1), problems):
         return None
-    written, equals, default = node.text[name.end() :].partition("=")
+    written, equals, default = split_default(node.text[name.end() :])
     if not written.strip():
         problems.add(node.place, "A220", f"the field ${name[0]} has no type", f"like ${name[0]} string")
         return None
-    blanks = len(written) - len(written.lstrip())
-    type_ = parse_inline_type(written.strip(), node.place.right(name.end() + blanks), problems)
+    place = node.place.right(name.end() + len(written) - len(written.lstrip()))
+    type_: Type | None
+    if written.lstrip()[0] in "[{":
+        inner = bracketed(written.strip(), place, problems)
+        type_ = parse_type(inner, problems) if inner is not None else None
+    else:
+        type_ = parse_inline_type(written.strip(), place, problems)
     if type_ is None:
         return None
     if not equals:

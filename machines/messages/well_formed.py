@@ -17,6 +17,8 @@ from machines.problems import Place, Problems
 PARTS_MAX = 100_000
 DEPTH_MAX = 64  # of lists, mappings and names within each other; `Wire.depth_max` lets no more in by default
 
+Size = tuple[int, int]  # how many parts the least value of a type has, and how deep they are nested
+
 _TEXT_HINT = "a field within a text is a string, int, number or bool, a pattern, or one of some texts"
 
 
@@ -134,30 +136,37 @@ def _check_fields(message: Message, problems: Problems) -> None:
 # -- what needs shapes -----------------------------------------------------------------------------------------------
 
 
-def check_types(types: Mapping[str, TypeDeclaration], problems: Problems) -> frozenset[str]:
+def check_types(types: Mapping[str, TypeDeclaration], problems: Problems) -> dict[str, Size]:
     """Tell types that are too large or deep, keys of maps that are no texts, and defaults that do not fit.
 
-    Returns the names that are sound: what they hold is known, does not hold itself and is not too large. The others
-    have their problems already, from here or from `check_names`.
+    Returns the names that are sound, each with its size: what they hold is known, does not hold itself and is not too
+    large. The others have their problems already, from here or from `check_names`.
     """
-    sizes: dict[str, tuple[int, int]] = {}
+    sizes: dict[str, Size] = {}
     usable: dict[str, TypeDeclaration] = {}
     compiler = Compiler(usable)
     for name in _inside_first(types):
         declaration = types[name]
         if any(named.name not in usable for named in named_types(declaration.type)):
             continue
-        parts, depth = _size(declaration.type, sizes)
-        if parts > PARTS_MAX:
-            text = f"the least value of type {name!r} has {parts} parts, more than {PARTS_MAX}"
-            problems.add(declaration.place, "A211", text, "no message could carry it")
-        elif depth > DEPTH_MAX:
-            text = f"the type {name!r} is nested {depth} deep, more than {DEPTH_MAX}"
-            problems.add(declaration.place, "A211", text, "no message could carry it")
-        elif _check_parts(declaration.type, declaration.place, compiler, problems):
-            sizes[name] = parts, depth
+        size = _size(declaration.type, sizes)
+        if _is_small(size, f"type {name!r}", declaration.place, problems) and _check_parts(
+            declaration.type, declaration.place, compiler, problems
+        ):
+            sizes[name] = size
             usable[name] = declaration
-    return frozenset(usable)
+    return sizes
+
+
+def _is_small(size: Size, what: str, place: Place, problems: Problems) -> bool:
+    parts, depth = size
+    if parts > PARTS_MAX:
+        text = f"the least value of {what} has {parts} parts, more than {PARTS_MAX}"
+        problems.add(place, "A211", text, "no message could carry it")
+    elif depth > DEPTH_MAX:
+        text = f"the {what} is nested {depth} deep, more than {DEPTH_MAX}"
+        problems.add(place, "A211", text, "no message could carry it")
+    return parts <= PARTS_MAX and depth <= DEPTH_MAX
 
 
 def _inside_first(types: Mapping[str, TypeDeclaration]) -> list[str]:
@@ -176,10 +185,10 @@ def _inside_first(types: Mapping[str, TypeDeclaration]) -> list[str]:
     return order
 
 
-def _size(type_: Type, sizes: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
+def _size(type_: Type, sizes: Mapping[str, Size]) -> Size:
     """Return how many parts an example of a type has, and how deep it is nested."""
 
-    def within(types: Iterable[Type], times: int = 1) -> tuple[int, int]:
+    def within(types: Iterable[Type], times: int = 1) -> Size:
         found = [_size(inner, sizes) for inner in types]
         return 1 + times * sum(parts for parts, _ in found), 1 + max((depth for _, depth in found), default=0)
 
@@ -243,9 +252,9 @@ def _check_default(type_: Type, default: Any, what: str, place: Place, compiler:
 
 
 def check_message(
-    message: Message, types: Mapping[str, TypeDeclaration], sound: frozenset[str], problems: Problems
+    message: Message, types: Mapping[str, TypeDeclaration], sound: Mapping[str, Size], problems: Problems
 ) -> None:
-    """Tell fields in texts that cannot stand there and defaults that do not fit.
+    """Tell fields in texts that cannot stand there, what is wrong within their types, and defaults that do not fit.
 
     ``sound`` is what `check_types` returned; fields of other types are passed over, they have their problems.
     """
@@ -254,10 +263,13 @@ def check_message(
         _check_body(body, compiler, sound, problems)
 
 
-def _check_body(body: Body, compiler: Compiler, sound: frozenset[str], problems: Problems) -> None:
+def _check_body(body: Body, compiler: Compiler, sound: Mapping[str, Size], problems: Problems) -> None:
     match body:
         case Field():
-            if body.optional and _is_sound(body, sound):
+            sized = _is_sound(body, sound) and _is_small(
+                _size(body.type, sound), f"type of ${body.name}", body.place, problems
+            )
+            if sized and _check_parts(body.type, body.place, compiler, problems) and body.optional:
                 what = f"the default of ${body.name}"
                 _check_default(body.type, body.default, what, body.place, compiler, problems)
         case model.Text(parts):
@@ -275,7 +287,7 @@ def _check_body(body: Body, compiler: Compiler, sound: frozenset[str], problems:
             pass
 
 
-def _is_sound(field: Field, sound: frozenset[str]) -> bool:
+def _is_sound(field: Field, sound: Mapping[str, Size]) -> bool:
     return all(named.name in sound for named in named_types(field.type))
 
 

@@ -35,7 +35,7 @@ def check_shapes(
     sound = check_types(types, reading.problems)
     for message in messages.values():
         check_message(message, types, sound, reading.problems)
-    return sound
+    return frozenset(sound)
 
 
 # -- messages --------------------------------------------------------------------------------------------------------

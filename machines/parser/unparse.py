@@ -18,6 +18,8 @@ COMMENT_COLUMN_MAX = 100  # places stand in one column, unless a line is longer
 _FLOW = re.compile(r"[,\[\]{}?#]|^[-&*!|>%@`\"']|: |:$|^$")
 # An expression may be more than YAML has for a plain scalar; in quotes it is the same expression.
 _NO_SCALAR = re.compile(r"^[\[\]{},'\"]|: |:$| #")
+# A field with a mapping for its type: it may not stand in quotes, so it is written as it is.
+_TYPED = re.compile(r"\$\w+\s*\{")
 _BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
@@ -100,7 +102,7 @@ def _flow(node: Node) -> str | None:
 
 
 def _scalar(node: ScalarNode) -> str:
-    if node.plain and not _BREAKS.search(node.text) and not _NO_SCALAR.search(node.text):
+    if node.plain and not _BREAKS.search(node.text) and (_TYPED.match(node.text) or not _NO_SCALAR.search(node.text)):
         return node.text
     if "'" not in node.text and not _BREAKS.search(node.text):
         return f"'{node.text}'"

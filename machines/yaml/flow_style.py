@@ -11,6 +11,7 @@ become letters that YAML has no use for, one for one, so every place stays what 
     [a, b]: NEWS                   a list as a key
     [f(x) for x in list]           a list made of another: for YAML one with a text in it
     f([{name: x}])                 a mapping within an expression
+    - $at {x: int, y: int}         a field whose type is a mapping
 
 What YAML reads without a fault keeps that meaning, and where nothing is at fault nothing is looked at.
 """
@@ -49,6 +50,7 @@ _PLAIN_IN_BRACES = re.compile(r"(?:[^,\[\]{}:#]|:(?![\s,\[\]{}]|\Z)|(?<!\s)#)+")
 _KEY_END = re.compile(r":(?=\s|\Z)")
 _COMMENT = re.compile(r"(?<=\s)#")
 _CHOICE = re.compile(r"\s\?\s[^:]*\s:\s")  # of other languages: it is told as what it is
+_TYPED = re.compile(r"\$\w+[ \t]*\{")  # a field whose type is a mapping
 _CALL = re.compile(r"\w\(")
 MADE_LIST = re.compile(r"\sfor\s+[A-Za-z_]\w*\s+in\s")
 _MADE = re.compile(rf"[^,]*?{MADE_LIST.pattern}")
@@ -122,6 +124,9 @@ class _Masker:
                 if not more:
                     return end, behind
                 parent, at, where = (at - begin) if where == "key" else parent, end, "value"
+            elif sign == "$" and _TYPED.match(text, at):
+                self._texts_with_colons(at, self._line_end(at))
+                return self._next_line(at), None
             else:
                 line_end = self._line_end(at)
                 key = _KEY_END.search(text, at, line_end)
@@ -311,8 +316,7 @@ class _Masker:
         except (yaml.YAMLError, ValueError, OverflowError):
             return True
         if isinstance(node, yaml.SequenceNode):
-            plain = all(_is_plain(item) for item in node.value)
-            return plain and len(node.value) > 1 and opens_call(node.value[0].value)
+            return len(node.value) > 1 and _is_plain(node.value[0]) and opens_call(node.value[0].value)
         assert isinstance(node, yaml.MappingNode), "braces are round it"
         pairs = node.value
         if not all(isinstance(key, yaml.ScalarNode) for key, _ in pairs):

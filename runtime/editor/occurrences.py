@@ -23,8 +23,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from machines.messages.field_types import bracketed, split_default
 from machines.parser.context import RESERVED, inside
-from machines.problems import Place
+from machines.problems import Place, Problems
 from machines.yaml.nodes import ListNode, MapNode, Node, ScalarNode
 
 Kind = Literal["role", "machine", "state", "message", "field", "type", "setting", "rule", "name", "named", "key"]
@@ -158,7 +159,11 @@ def _body(node: Node, message: str) -> Iterator[Occurrence]:
     for scalar in _scalars(node):
         for field in _FIELD.finditer(scalar.text):
             yield Occurrence("field", (message,), field[1], inside(scalar).right(field.start(1)), True)
-            if field[2] is not None:
+            if field[2] is not None and field[2][:1] in ("[", "{"):
+                begin = inside(scalar).right(field.start(2))
+                inner = bracketed(split_default(scalar.text[field.start(2) :])[0], begin, Problems())
+                yield from _types(inner) if inner is not None else ()
+            elif field[2] is not None:
                 found = _words(field[2], inside(scalar).right(field.start(2)))
                 yield from (Occurrence("type", (), word, place) for word, place in found)
 

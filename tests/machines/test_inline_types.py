@@ -25,8 +25,9 @@ from machines.model import (
     Union,
 )
 from machines.parser.loader import load, load_text, shipped
+from machines.parser.unparse import written
 from machines.problems import Problems
-from machines.yaml.nodes import Node
+from machines.yaml.nodes import Node, parse_yaml
 from runtime.commands.show import _facts as facts
 from tests.machines.type_values import node_of, shape_of, types
 from tests.support.talk import GOOD, changed, faults
@@ -182,3 +183,45 @@ def test_a_range_that_is_none_is_told_where_it_stands(type_: str, code: str, hin
 
 def test_a_union_of_a_word_and_a_number_is_printed_as_it_is_written() -> None:
     assert type_text(Enumeration(("a", "1", 1, None, "b c"), True)) == ('{enum: [a, "1", 1, null, "b c"], loose: true}')
+
+
+FIELDS = """\
+protocol: fields
+connects: {client: server}
+types: {Name: string 1..9}
+messages:
+  client:
+    FLOW: {a: $a [Name, ...], b: $b [int, int | null], c: $c {x: int, y: [string, ... 2]}, d: $d [Name, ... 0..6] = []}
+    LIST: [$a [Name, ...], $b {enum: [north, south]}, $c {map: [Name, int]}]
+    WORD: $a {string: "[a-z]+"}
+    BLOCK:
+      a: $a {string: "[a-z]: [0-9]+"}   # with a comment
+      b: $b {map: [Name, int 0..9]} = {}
+      c: $c [[Name, ...], ... 3]
+    ITEMS:
+      - $a {x: int}
+      - $b [int, ...]
+  server: {OVER: over}
+roles:
+  client: {main: {begin: {return: null}}}
+  server: {main(client): {begin: {return: null}}}
+"""
+
+
+def test_a_field_takes_a_list_or_mapping_in_any_style_and_it_can_be_written_out() -> None:
+    assert types_of(FIELDS) == {
+        "FLOW": ["[Name, ...]", "[int, int | null]", "{x: int, y: [string, ... 2]}", "[Name, ... 0..6]"],
+        "LIST": ["[Name, ...]", "{enum: [north, south]}", "{map: [Name, int]}"],
+        "WORD": ['{string: "[a-z]+"}'],
+        "BLOCK": ['{string: "[a-z]: [0-9]+"}', "{map: [Name, int 0..9]}", "[[Name, ...], ... 3]"],
+        "ITEMS": ["{x: int}", "[int, ...]"],
+        "OVER": [],
+    }
+    tree = parse_yaml(FIELDS, "fields.yaml", Problems())
+    assert tree is not None
+    assert types_of(written(tree)) == types_of(FIELDS)
+
+
+def types_of(text: str) -> dict[str, list[str]]:
+    messages = load_text(text, "fields.yaml").messages
+    return {name: [type_text(field.type) for field in message.fields] for name, message in messages.items()}

@@ -158,6 +158,9 @@ WHOLE = [
     ("{string: [a-z]{1,20}}", {"string": "[a-z]{1,20}"}),
     ("[f(a, b), c, g(d,\n    e)]", ["f(a, b)", "c", "g(d, e)"]),
     ("[f(a, b + 'it''s (', c), d]", ["f(a, b + 'it''s (', c)", "d"]),
+    ("[F(a, {x: 1}), G('b', {x: 1}, c)]", ["F(a, {x: 1})", "G('b', {x: 1}, c)"]),
+    ("[$a [Name, ...], $b [int, ... 0..6]]", ["$a [Name, ...]", "$b [int, ... 0..6]"]),
+    ("x ? 1 : 2", "x ? 1 : 2"),  # the expression is told, and mended
     ("[1, 2, 3][x]", "[1, 2, 3][x]"),
     ("[p.name for p in players]", "[p.name for p in players]"),
     ("[f(p, 1) for p in players if g(p, 'a: b')] # why", "[f(p, 1) for p in players if g(p, 'a: b')]"),
