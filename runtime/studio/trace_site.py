@@ -60,7 +60,9 @@ class TraceSite:
     def _steps(self, number: int) -> tuple[list[Step], tuple[Party, ...]]:
         one = self._shown[number]
         steps, parties = trace_steps(one.spec, self._marks[one.spec.protocol], one.trace)
-        found = Said(steps[-1].party, None, one.problem.text, Tone.VIOLATION, one.problem.hint)
+        who = next(party.name for party in parties if party.id == steps[-1].party)
+        text = one.problem.text.removeprefix(f"{who}: ")  # whose it is stands beside it
+        found = Said(steps[-1].party, None, text, Tone.VIOLATION, one.problem.hint)
         return [*steps[:-1], replace(steps[-1], said=(*steps[-1].said, found))], parties
 
     async def _facts(self, request: Request) -> Response:

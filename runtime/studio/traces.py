@@ -87,7 +87,7 @@ def _fits(step: TraceStep, event: str) -> bool:
 def _lines(step: TraceStep, ids: dict[str, str]) -> Iterator[Said]:
     me = ids[step.who]
     wrong = step.kind in ("dies", "misbehaves")
-    yield Said(me, None, step.does, Tone.VIOLATION if wrong else Tone.CLOCK, f"{step.who}: then {step.where}")
+    yield Said(me, None, step.does, Tone.VIOLATION if wrong else Tone.CLOCK, f"where {step.who} is then: {step.where}")
     for to, message in step.sent:
         yield Said(me, ids[to], message, Tone.MESSAGE)
     for name in step.closed:

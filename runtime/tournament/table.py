@@ -34,7 +34,7 @@ def standings_rows(progress: EventProgress, *, rated: bool) -> Iterator[tuple[st
     out = progress.out()
     for row in progress.standings():
         name = names[row.player]
-        elo = (f"{found[row.player].elo:+.0f} ±{found[row.player].margin:.0f}",) if rated else ()
+        elo = (f"{round(found[row.player].elo) or 0:+d} ±{found[row.player].margin:.0f}",) if rated else ()
         shown = (f"{value:g}" for value in row.ties)
         yield (
             str(row.rank),

@@ -259,7 +259,7 @@ const Studio = (() => {
       }
       // A text stays in the chart, beside the time, wherever its party stands.
       const letter = this.toneName[tone] === "violation" ? 7.2 : 6.5;
-      const most = Math.max(12, Math.min(44, Math.floor((this.wide - Talk.TIME - 4) / letter)));
+      const most = Math.max(12, Math.min(to ? 44 : 90, Math.floor((this.wide - Talk.TIME - 4) / letter)));
       const shown = text.length > most ? `${text.slice(0, most - 1)}…` : text;
       const half = (shown.length * letter) / 2;
       const middle = Math.min(this.wide - 4 - half, Math.max(Talk.TIME + half, ((start + end) / 200) * this.wide));

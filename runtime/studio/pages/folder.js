@@ -13,7 +13,7 @@
   let drawn = "";
 
   function link({ kind, key, name }) {
-    const found = made("a", name);
+    const found = made("a", name.replace(/(.)\/journal\.jsonl$/, "$1")); // the folder of a match says which it is
     found.href = `${kind}/${key}/`;
     return found;
   }

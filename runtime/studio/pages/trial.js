@@ -76,6 +76,7 @@ class Trial {
   stop(stopped) {
     const { byId: $ } = Studio;
     $("trial").classList.toggle("stale", stopped);
+    $("trial").classList.toggle("untried", !this.facts);
     if (stopped) $("now").textContent = "waits until the spec has no problems";
     for (const one of $("trial").querySelectorAll("button, input, select")) one.disabled = stopped;
   }

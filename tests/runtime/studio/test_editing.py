@@ -28,7 +28,6 @@ from runtime.studio import edit_site
 from runtime.studio.bench import Bench, Request
 from runtime.studio.edit_site import Drawings, EditSite, serve_editor
 from runtime.studio.spec_file import BYTES_MAX, SpecFile, SpecFileError
-from tests.support.browser import browser as browser
 
 HOST = "http://127.0.0.1:8000"
 PAGE = "ws://127.0.0.1:8000/edit"

@@ -23,7 +23,6 @@ from starlette.types import ASGIApp
 from runtime.studio.folder_site import FolderSite
 from runtime.studio.serving import SitePlace
 from runtime.studio.shelf import Shelf
-from tests.support.browser import browser as browser
 
 HOST = "http://127.0.0.1:8000"
 PLACE = SitePlace("secret", 8000, frozenset({"127.0.0.1"}), "shared")

@@ -17,7 +17,6 @@ import pytest
 from runtime.cli import main
 from runtime.studio.page import RunFacts, details, pictures, saved
 from runtime.studio.steps import RecordedRun, run_of
-from tests.support.browser import browser as browser
 
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 

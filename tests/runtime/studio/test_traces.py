@@ -17,7 +17,6 @@ from machines.verification.verdict import Finding
 from runtime.cli import main
 from runtime.commands.verification import Bounds, explored
 from runtime.studio.traces import role_of, trace_steps
-from tests.support.browser import browser as browser
 
 PAIR = """\
 protocol: pair

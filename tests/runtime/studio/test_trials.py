@@ -19,7 +19,6 @@ from runtime.playground.stubs import RuleStubs
 from runtime.studio import trials
 from runtime.studio.editing import Workbench
 from runtime.studio.trials import Trial, trial_steps
-from tests.support.browser import browser as browser
 
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 
