@@ -151,6 +151,13 @@ def _slice_of_length(operator: str, bound: int) -> Callable[[Type], Type]:
     return keep
 
 
+def _within(member: Type, low: int, high: int) -> Type:
+    """Return what of a member is a number of a range, so a whole one."""
+    if kind(member) != "number":
+        return NOTHING
+    return sliced(sliced(member if isinstance(member, Interval) else INTEGERS, ">=", low), "<=", high)
+
+
 def _listed(values: Values, name: str, container: Expression, types: Types) -> Type | None:
     """Return what a name may hold that is in a list of literals, or a range of them; None for any other container."""
     match container:
@@ -159,7 +166,7 @@ def _listed(values: Values, name: str, container: Expression, types: Types) -> T
         case Binary("..", Constant(int(low)), Constant(int(high))):
             return kept(
                 values[name],
-                lambda member: sliced(sliced(member, ">=", low), "<=", high) if kind(member) == "number" else NOTHING,
+                lambda member: _within(member, low, high),
                 types,
             )
         case _:

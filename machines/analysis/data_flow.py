@@ -1,8 +1,8 @@
 """What names of a role may hold at each place, for all that peers may send: sets of values followed through a spec.
 
-What comes of rules, settings, `my` and live values is unknown, and so is a number that goes on growing. Of each field
-that is written, and each operation that lacks a value for some of what it may be given, the place and the set are kept:
-`machines.checks.partial_values` tells them.
+What comes of rules, `my`, live values and most settings is unknown, and so is a number that goes on growing. Of each
+field that is written, and each operation that lacks a value for some of what it may be given, the place and the set
+are kept: `machines.checks.partial_values` tells them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from machines.analysis.evaluated_sets import Evaluation, Partial
 from machines.analysis.incoming import field_sets
 from machines.analysis.scopes import frame_names
 from machines.analysis.value_sets import (
+    LENGTHS,
+    MEASURE,
     NOTHING,
     NULL,
+    NUMBER,
     PEER,
     UNKNOWN,
     as_list,
@@ -26,6 +29,7 @@ from machines.analysis.value_sets import (
     is_list,
     joined,
     members,
+    of_constant,
     union,
 )
 from machines.expressions.unparse import show
@@ -56,6 +60,7 @@ from machines.model import (
     Type,
 )
 from machines.problems import Location
+from machines.values import INTEGER_MAX
 from machines.work import SILENT_STEPS_MAX
 
 # Where one of the first two is met, nothing is known any more of what machines are called with and return, nor of what
@@ -83,6 +88,11 @@ class DataFlow:
     def __init__(self, flow: CallGraph) -> None:
         self.flow = flow
         self.types = flow.spec.types
+        self.built_in: Values = {"elapsed": NUMBER, "seed": Interval(0, INTEGER_MAX), "running": LENGTHS}
+        for setting in flow.spec.settings.values():
+            if setting.kind in ("number", "duration"):
+                value = of_constant(setting.value)
+                self.built_in[setting.name] = MEASURE if isinstance(value, Interval) or value == UNKNOWN else value
         self.writes: list[Write] = []
         self.sendings = 0
         self.partial: list[tuple[Partial, Location]] = []

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from machines.analysis.conditions import Values, narrowed
+from machines.analysis.function_sets import is_one_list, returned
 from machines.analysis.value_sets import (
     BOOLEAN,
     INTEGERS,
     LENGTHS,
+    MEASURE,
     NOTHING,
-    NULL,
     NUMBER,
     PEER,
-    TEXT,
     UNKNOWN,
     Types,
     arithmetic,
@@ -24,6 +24,7 @@ from machines.analysis.value_sets import (
     bounded,
     concatenated,
     field_of,
+    is_fractional,
     is_list,
     joined,
     kind,
@@ -33,10 +34,6 @@ from machines.analysis.value_sets import (
 )
 from machines.expressions.signatures import ARGUMENTS, ELEMENTS, said
 from machines.expressions.unparse import names
-from machines.messages.automata import Work
-from machines.messages.compiler import compile_type
-from machines.messages.overlap import fits_within
-from machines.messages.scalars import TextShape
 from machines.model import (
     Attribute,
     Binary,
@@ -49,6 +46,7 @@ from machines.model import (
     Item,
     Key,
     ListType,
+    MapOf,
     Mapped,
     Name,
     ObjectType,
@@ -60,8 +58,6 @@ from machines.model import (
 )
 
 _ORDERED = ("<", "<=", ">", ">=")
-_WHOLE = "0|-?[1-9][0-9]{0,17}"
-_STEPS = 20_000  # that it may take to see that texts are whole numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +73,10 @@ class Partial:
 
 
 class Peers(Protocol):
-    """What is known of the fields of peers."""
+    """What is known of the fields of peers, and of names that every machine has."""
 
     types: Types
+    built_in: Values
 
     def field_of_peer(self, name: str) -> Type:
         """Return what a field of a peer may hold."""
@@ -108,7 +105,9 @@ class Evaluation:
             case Name(name):
                 if name in self.partners:
                     return PEER
-                return UNKNOWN if name in self.live else self.values.get(name, UNKNOWN)
+                if name in self.live:
+                    return UNKNOWN
+                return self.values[name] if name in self.values else self.peers.built_in.get(name, UNKNOWN)
             case Attribute(of, field):
                 return self._attribute(expression, of, field)
             case Item(of, index):
@@ -147,7 +146,7 @@ class Evaluation:
                 one = self.of(left)
                 self.of(right)
                 many = self._parts(one) if operator == "except" else ()
-                return ListType(as_list(many[0]).item, 0, as_list(many[0]).high) if _one_list(many) else UNKNOWN
+                return ListType(as_list(many[0]).item, 0, as_list(many[0]).high) if is_one_list(many) else UNKNOWN
 
     def _parts(self, holds: Type) -> tuple[Type, ...]:
         return members(holds, self.types)
@@ -174,7 +173,7 @@ class Evaluation:
     def _made(self, whole: Comprehension) -> Type:
         """Return the lists that are made of others, item by item."""
         parts = self._parts(self.of(whole.over))
-        many = as_list(parts[0]) if _one_list(parts) else ListType(UNKNOWN, 0, None)
+        many = as_list(parts[0]) if is_one_list(parts) else ListType(UNKNOWN, 0, None)
         inside = {**self.values, whole.item: many.item}
         kept: Values | None = inside
         if whole.condition is not None:
@@ -187,6 +186,8 @@ class Evaluation:
     def _stretch(self, whole: Expression, left: Expression, right: Expression) -> Type:
         """Return the lists of all whole numbers from one to another."""
         sides = [self._parts(self.of(side)) for side in (left, right)]
+        for side, parts in zip((left, right), sides, strict=True):
+            self._whole(whole, side, parts, "a range goes from a whole number to another")
         low, high = (
             INTEGERS if parts == (Scalar("int"),) else parts[0] if len(parts) == 1 else None for parts in sides
         )
@@ -221,6 +222,7 @@ class Evaluation:
 
     def _item(self, whole: Item, of: Expression, index: Expression) -> Type:
         numbers = self._parts(self.of(index))
+        self._whole(whole, index, numbers, "elements are counted with whole numbers")
         at = numbers[0] if len(numbers) == 1 else UNKNOWN
         at = INTEGERS if at == Scalar("int") else at
         parts = self._parts(self.of(of))
@@ -228,7 +230,7 @@ class Evaluation:
             why = f"it may have no element {at.low if isinstance(at, Interval) else 0}"
             self._tell(whole, of, TupleType(()), why, part=TupleType(()))
         if not parts or not all(is_list(part) for part in parts):
-            return UNKNOWN
+            return self._under_key(parts, index)
         if isinstance(at, Interval) and self._is_sent(of, index):
             # Of a list made up by the spec itself, its length may hang together with more than is known here.
             least = min(as_list(part).low for part in parts)
@@ -248,6 +250,16 @@ class Evaluation:
                     always=most is not None and at.low >= most,
                 )
         return union(as_list(part).item for part in parts)
+
+    def _under_key(self, parts: tuple[Type, ...], index: Expression) -> Type:
+        """Return what stands in mappings under a key."""
+        if isinstance(index, Constant) and isinstance(index.value, str):
+            keys = [field_of(part, index.value) for part in parts if isinstance(part, ObjectType)]
+            if parts and len(keys) == len(parts) and all(key is not None and not key.optional for key in keys):
+                return union(key.type for key in keys if key is not None)
+        if parts and all(isinstance(part, MapOf) for part in parts):
+            return union(part.value for part in parts if isinstance(part, MapOf))
+        return UNKNOWN
 
     def _is_sent(self, of: Expression, index: Expression) -> bool:
         """Whether peers say how long a list is, or, of one that is written out, which element is meant."""
@@ -277,8 +289,12 @@ class Evaluation:
 
     def _numbers(self, operator: str, sets: Listed[tuple[Type, ...]]) -> Type:
         numbers = [[part for part in parts if kind(part) == "number"] for parts in sets]
+        if any(is_fractional(part) for parts in numbers for part in parts):
+            return NUMBER  # whatever is known of the other: it is a number, or there is none
         if any(UNKNOWN in parts for parts in sets) or not all(numbers):
             return UNKNOWN
+        if any(part == MEASURE for parts in numbers for part in parts):
+            return MEASURE
         if all(isinstance(part, Interval) for parts in numbers for part in parts):
             a, b = (parts[0] for parts in numbers)
             if len(numbers[0]) == len(numbers[1]) == 1 and isinstance(a, Interval) and isinstance(b, Interval):
@@ -289,7 +305,7 @@ class Evaluation:
     def _sum(self, whole: Expression, left: Expression, right: Expression) -> Type:
         ours, theirs = self._parts(self.of(left)), self._parts(self.of(right))
         if any(kind(part) in ("", "peer") for part in (*ours, *theirs)) or not ours or not theirs:
-            return UNKNOWN
+            return NUMBER if _fractions(ours) or _fractions(theirs) else UNKNOWN
         shared = {kind(part) for part in ours} & {kind(part) for part in theirs} & {"number", "text", "list"}
         if len(shared) == 1:
             (word,) = shared
@@ -320,6 +336,12 @@ class Evaluation:
             for side, parts in ((left, ours), (right, theirs)):
                 self._takes(whole, side, parts, frozenset(shared), "two numbers, or two texts, have an order")
 
+    def _whole(self, whole: Expression, side: Expression, parts: tuple[Type, ...], why: str) -> None:
+        """Tell of a number that may not be whole where only whole ones have a meaning."""
+        part = next(filter(is_fractional, parts), None)
+        if part is not None:
+            self._tell(whole, side, part, why, part=part)
+
     def _takes(
         self, whole: Expression, side: Expression, parts: tuple[Type, ...], taken: frozenset[str], why: str
     ) -> None:
@@ -341,33 +363,19 @@ class Evaluation:
                 self._takes(call, argument, self._parts(holds), taken, f"'{call.path}' takes {said(taken)}")
         if call.path in ELEMENTS and given:
             self._elements(call, given[0], ELEMENTS[call.path])
+        if call.path in ("head", "tail") and len(given) == 2:
+            self._whole(call, (call.arguments or ())[1], self._parts(given[1]), f"'{call.path}' takes a whole number")
         if call.path in ("head", "tail") and len(given) == 2 and isinstance(given[1], Interval) and given[1].low < 0:
             negative = Interval(-1, -1)
             self._tell(
                 call, (call.arguments or ())[1], negative, f"'{call.path}' takes a number from 0 on", part=negative
             )
-        if UNKNOWN in given or NOTHING in given:
-            return BOOLEAN if call.path == "gone" else UNKNOWN
-        match call.path, given:
-            case "len", [one]:
-                parts = self._parts(one)
-                if _one_list(parts):
-                    many = as_list(parts[0])
-                    return Interval(many.low, LENGTHS.high if many.high is None else many.high)
-                return LENGTHS
-            case "int", [one]:
-                return INTEGERS if _are_whole(self._parts(one), self.types) else union([INTEGERS, NULL])
-            case "str", [one]:
-                return one if all(kind(part) == "text" for part in self._parts(one)) else UNKNOWN
-            case (("lower" | "upper"), [one]):
-                return TEXT if one == TEXT else UNKNOWN
-            case _:
-                return UNKNOWN
+        return returned(call.path, given, self.types)
 
     def _elements(self, call: Call, holds: Type, taken: frozenset[str]) -> None:
         """Tell of a list whose elements may be of a kind that a function does not take."""
         parts = self._parts(holds)
-        if not _one_list(parts):
+        if not is_one_list(parts):
             return
         many = as_list(parts[0])
         kinds = {kind(part) for part in self._parts(many.item)}
@@ -377,13 +385,6 @@ class Evaluation:
             self._tell(call, call.arguments[0], many, why, part=ListType(many.item, max(1, many.low), many.high))
 
 
-def _are_whole(parts: tuple[Type, ...], types: Types) -> bool:
-    """Whether texts are all whole numbers."""
-    return all(
-        kind(part) == "text" and fits_within(compile_type(part, types), TextShape(_WHOLE), Work(_STEPS))
-        for part in parts
-    )
-
-
-def _one_list(parts: tuple[Type, ...]) -> bool:
-    return len(parts) == 1 and is_list(parts[0])
+def _fractions(parts: tuple[Type, ...]) -> bool:
+    """Whether a set has numbers only, and fractions among them."""
+    return all(kind(part) == "number" for part in parts) and any(map(is_fractional, parts))

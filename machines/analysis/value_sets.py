@@ -7,6 +7,7 @@ told. Sets may be wider than what comes about, never narrower.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from math import isfinite
 from typing import Any, Final
 
 from machines.messages.regex import escaped
@@ -38,6 +39,7 @@ LINE: Final = Pattern(r"[^\n\r]*")  # a text within a line
 BOOLEAN: Final = Scalar("bool")
 NULL: Final = Scalar("null")
 NUMBER: Final = Scalar("number")
+MEASURE: Final = Named("some number")  # whole or not, of any size: alone, nothing is told of it
 NOTHING: Final = Union(())
 LENGTHS: Final = Interval(0, 1_000_000)
 MEMBERS_MAX = 12  # of a union; what would have more is unknown
@@ -54,8 +56,10 @@ def of_constant(value: object) -> Type:
             return Enumeration((value,))
         case int():
             return Interval(value, value)
+        case float() if value.is_integer() and INTEGER_MIN <= value <= INTEGER_MAX:
+            return Interval(int(value), int(value))  # 1.0 is a whole number
         case float():
-            return NUMBER
+            return Enumeration((value,)) if isfinite(value) else UNKNOWN
         case _:
             return UNKNOWN
 
@@ -182,6 +186,8 @@ def kind(type_: Type) -> str:
     match type_:
         case Interval() | Scalar("number" | "int"):
             return "number"
+        case Named() if type_ == MEASURE:
+            return "number"
         case Scalar("string") | Pattern():
             return "text"
         case Scalar("bool" | "null" as word):
@@ -197,6 +203,11 @@ def kind(type_: Type) -> str:
             return "peer"
         case _:
             return ""
+
+
+def is_fractional(type_: Type) -> bool:
+    """Whether a member has numbers that are not whole, for all that is known."""
+    return type_ == NUMBER or (isinstance(type_, Enumeration) and isinstance(type_.values[0], float))
 
 
 # -- what operators make of sets -------------------------------------------------------------------------------------
@@ -238,7 +249,7 @@ def _pattern_of(type_: Type) -> str | None:
 def sliced(type_: Type, operator: str, bound: int) -> Type:
     """Return what of a member compares with a whole number as an operator says."""
     if not isinstance(type_, Interval):
-        return type_
+        return Interval(bound, bound) if operator == "==" and type_ in (NUMBER, MEASURE) else type_
     low, high = type_.low, type_.high
     match operator:
         case "<":

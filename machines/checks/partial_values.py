@@ -12,8 +12,9 @@ from machines.analysis.call_graph import CallGraph, is_per_connection, surely_ta
 from machines.analysis.data_flow import DataFlow, Write
 from machines.analysis.evaluated_sets import Partial
 from machines.analysis.incoming import placed
-from machines.analysis.value_sets import is_known, kind, members
+from machines.analysis.value_sets import PEER, UNKNOWN, is_known, kind, members
 from machines.checks.sizes import check_sizes
+from machines.expressions.builtins import rounded
 from machines.expressions.signatures import said
 from machines.expressions.unparse import show
 from machines.messages.automata import TooLargeError, Work
@@ -118,7 +119,13 @@ class _Values:
         """Tell of a field that is written with what it may not take."""
         if self._is_answered(write.spot) or write.value.place in self.told:
             return
-        if not is_known(write.holds, self.types) or not members(write.holds, self.types):
+        parts = members(write.holds, self.types)
+        if PEER in parts and UNKNOWN not in parts:
+            what = f"{show(write.value)} {'is' if set(parts) == {PEER} else 'may be'} a peer, which no field takes"
+            text = f"the field {write.field.name!r} of {write.message} is a value of JSON, and {what}"
+            hint = "send a field of it, which its sign-up gave it, or its number"
+            self.problems.add(write.value.place, "A342", text + self._ends(write.spot), hint, write.spot)
+        if not is_known(write.holds, self.types) or not parts:
             return
         try:
             value = self._outlier(write)
@@ -132,6 +139,8 @@ class _Values:
             text += " without what stands behind it"
         text += f", and {show(write.value)} may be {shown(value)}"
         hint = "let what it comes from take no more, or ask with 'if' first"
+        if isinstance(value, float) and shape.take(rounded(value)) is not NO_MATCH:
+            hint = f"send the nearest whole number, round({show(write.value)}), or let the field be a number"
         self.problems.add(write.value.place, "A342", text + self._ends(write.spot), hint, write.spot)
 
     def _outlier(self, write: Write) -> Any:

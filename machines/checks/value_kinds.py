@@ -87,6 +87,7 @@ _OF_FUNCTION: dict[str, Kinds] = {
     **dict.fromkeys(("str", "join", "lower", "upper"), _TEXT),
     **dict.fromkeys(("base64", "unbase64"), _TEXT | {"null"}),
     "len": _INT,
+    "round": _INT,
     "int": frozenset({"int", "null"}),
     "sum": frozenset({"int", "fraction", "duration"}),
 }
@@ -294,7 +295,7 @@ class _Kinds:
                 value = given[index]
             takes = kinds_of_type(field.type, self.spec.types)
             kinds = self.kinds(value)
-            if takes is None or kinds is None or not kinds <= _NUMERIC | _TEXT | _BOOL | {"null"}:
+            if takes is None or kinds is None or not kinds <= _NUMERIC | _TEXT | _BOOL | {"null", "range", "rate"}:
                 continue
             wider = takes | _NUMERIC if takes & _NUMERIC else takes
             text = f"the field {field.name!r} of {call.path} takes {said(takes)}"

@@ -8,6 +8,7 @@
     keys(x) values(x)          of a mapping, in order       where(list, field, v)  those of which it is v
     head(x, n) tail(x, n)      the first n of a list or text, all but those
     [f(x) for x in list if c]  of each of a list, or some
+    round(x)                   the nearest whole number
     str(x) int(text)           int is null if it is none    split(text, by) join(list, by) lower(text) upper(text)
     base64(text) unbase64(x)   null if a character is no byte, or it is no base64
 
@@ -21,6 +22,7 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
+from math import floor, isfinite
 from typing import Any
 
 from machines.expressions.operations import (
@@ -150,6 +152,23 @@ def total(list: Any, /) -> Any:  # noqa: A002
             raise OperandError(f"sum takes numbers, not {kind_of(item)}")
         found = bounded(found + item, found, item)
     return found
+
+
+def rounded(number: Any, /) -> int:
+    """Return the whole number nearest to a number; of two that are equally near, the greater.
+
+    Raises:
+        OperandError: it is no number, not finite, or over 64 bits.
+
+    >>> [rounded(number) for number in (1.4, 2.5, -2.5, 7)]
+    [1, 3, -2, 7]
+    """
+    if not is_number(number):
+        raise OperandError(f"round takes a number, not {kind_of(number)}")
+    if not isfinite(number):
+        raise OperandError("no whole number is near to a duration without an end")
+    below = floor(number)
+    return int(bounded(below + (number - below >= 0.5), number, 0))
 
 
 def keys(mapping: Any, /) -> tuple[str, ...]:
@@ -360,6 +379,6 @@ TOTAL: dict[str, Callable[..., Any]] = {
     "len": length, "any": any_of, "all": all_of, "min": least, "max": greatest, "sum": total, "sorted": in_order,
     "keys": keys, "values": values, "put": put, "without": without, "get": get, "column": column, "where": where,
     "head": head, "tail": tail,
-    "str": as_text, "int": as_whole, "split": split, "join": join, "lower": lower, "upper": upper,
+    "round": rounded, "str": as_text, "int": as_whole, "split": split, "join": join, "lower": lower, "upper": upper,
     "base64": as_base64, "unbase64": of_base64,
 }  # fmt: skip

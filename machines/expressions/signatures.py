@@ -26,6 +26,7 @@ ARGUMENTS: Final[dict[str, tuple[Kinds, ...]]] = {
     "column": (_LISTED, _TEXT),
     "where": (_LISTED, _TEXT, ANYTHING),
     **dict.fromkeys(("head", "tail"), (_LISTED | _TEXT, _NUMBER)),
+    "round": (_NUMBER,),
     "str": (frozenset({"text", "number", "bool", "null"}),),
     "int": (_TEXT,),
     "split": (_TEXT, _TEXT),

@@ -348,3 +348,89 @@ def test_an_element_of_a_list_made_of_what_a_peer_says(value: str, why: str) -> 
 
     assert any(why in one for one in told) if why else not [one for one in told if "A343" in one]
     assert not [one for one in asked if "A343" in one]
+
+
+# -- what is no whole number -----------------------------------------------------------------------------------------
+
+CLOCK = """\
+protocol: clock
+connects: {client: server}
+settings: {reply: 5 s, half: 1.5 s, share: 0.25, rounds: 3}
+messages:
+  client: {DONE: {done: $x number}}
+  server: {TICK: {tick: $left int}}
+roles:
+  server:
+    main(client):
+      begin: {let: {spent: 0, three: 3}, then: timed}
+      timed:
+        within: reply
+        every: {1 s: {send: TICK(VALUE)}}
+        receive: {DONE: {return: x + half * share * rounds}}
+        fault: {return: null}
+  client:
+    main:
+      begin: {send: DONE(0.5), then: counting}
+      counting: {within: 9 s, closed: {return: null}, receive: {TICK: stay}}
+"""
+
+
+def ticked(value: str) -> list[str]:
+    return [problem.code for problem in found(CLOCK.replace("VALUE", value)) if problem.code not in ("A320", "A332")]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "elapsed", "reply - elapsed", "spent + elapsed", "-elapsed", "elapsed * 1000", "half", "share", "0.5",
+        "1.5 + 2",
+        "sum([1, elapsed])", "min([elapsed, 3])", "max([half, 3])", "sorted([elapsed])[0]", "get([0.5], 0, 1)",
+        "head([share], 1)[0]", "values({spent: elapsed})[0]", "{spent: elapsed}['spent']",
+        "[n * share for n in 1..3][0]",
+        "if spent == 0 then half else 3",
+    ],
+)  # fmt: skip
+def test_a_fraction_in_a_field_of_whole_numbers(value: str) -> None:
+    assert ticked(value) == ["A342"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "round(elapsed)", "round(reply - elapsed)", "reply", "reply * 2", "rounds", "1.0", "len('abc')", "seed",
+        "running",
+        "sum([1, rounds])", "min([three, 3])", "round(half) + 1", "get([1], 0, 2)", "client.number",
+    ],
+)  # fmt: skip
+def test_a_whole_number_in_a_field_of_whole_numbers(value: str) -> None:
+    assert ticked(value) == []
+
+
+def test_a_fraction_is_told_with_both_ways_out() -> None:
+    told = [problem for problem in found(CLOCK.replace("VALUE", "elapsed")) if problem.code == "A342"]
+
+    assert [problem.text for problem in told] == ["the field 'left' of TICK takes int, and elapsed may be 0.5"]
+    assert told[0].hint == "send the nearest whole number, round(elapsed), or let the field be a number"
+    assert "A342" not in [
+        problem.code for problem in found(CLOCK.replace("VALUE", "elapsed").replace("$left int", "$left number"))
+    ]
+
+
+def test_a_number_that_was_asked_for_may_be_told_on_as_a_whole_one() -> None:
+    answer = "[{if: count in 0..9, let: {left: count}, then: told}, {return: 0}]"
+
+    assert [problem.code for problem in echo("{say: $count number}", "{tell: $n Few}", answer)] == []
+    assert [
+        problem.code for problem in echo("{say: $count number}", "{tell: $n Few}", "{let: {left: count}, then: told}")
+    ] == ["A342"]
+
+
+def test_a_range_and_a_peer_are_no_values_of_a_message() -> None:
+    assert ticked("1..3") == ["A340"]
+    assert ticked("client") == ["A342"]
+
+
+@pytest.mark.parametrize("value", ["[7, 8][elapsed]", "head([7, 8], elapsed)[0]", "len(1..elapsed)"])
+def test_a_fraction_where_only_whole_numbers_have_a_meaning(value: str) -> None:
+    assert ticked(value) == ["A343"]
+    assert ticked(value.replace("elapsed", "round(elapsed)")) == []

@@ -29,6 +29,7 @@ VALUES: list[tuple[str, Any]] = [
     ("column([record, record], 'a')", (5, 5)),
     ("len(where([record, put(record, 'a', 6)], 'a', 6))", 1),
     ("head(list, 2) + tail(list, 2)", (4, 5, 6)),
+    ("[round(1.4), round(2.5), round(0 - 2.5), round(0.49999999999999994), round(7)]", (1, 3, -2, 0, 7)),
     ("str(12) + str(true) + str('a')", "12truea"),
     ("[int('12'), int('-3'), int('x'), int('1.0'), int('007')]", (12, -3, None, None, None)),
     ("split('a b c', ' ')", ("a", "b", "c")),
@@ -49,10 +50,11 @@ VALUES: list[tuple[str, Any]] = [
 @shows("built-in.keys", "built-in.values", "built-in.put", "built-in.without", "built-in.get", "built-in.column")
 @shows("built-in.where", "built-in.head", "built-in.tail", "built-in.str", "built-in.int", "built-in.split")
 @shows("built-in.join", "built-in.lower", "built-in.upper", "built-in.base64", "built-in.unbase64", "operator.except")
+@shows("built-in.round")
 @pytest.mark.parametrize(("text", "value"), VALUES, ids=[text for text, _ in VALUES])
 def test_what_a_function_gives(text: str, value: Any) -> None:
     # any all min max sum sorted keys values put without get column where head tail str int split join lower upper
-    # except
+    # except round
     run = start(
         f"""
         messages: {{}}
