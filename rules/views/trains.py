@@ -9,11 +9,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from rules.players.trains_view import View
 from rules.trains_map import Atlas, Connection, MapError, read_map
-from rules.views.trains_offered import offered
+from rules.views.trains_offered import offered, owned_by
 from rules.views.trains_svg import map_svg
 
-__all__ = ["EXPLANATION", "POINTS", "map_svg", "map_text", "offered", "pictured", "result_lines", "shown"]
+__all__ = [
+    "EXPLANATION",
+    "POINTS",
+    "map_svg",
+    "map_text",
+    "offered",
+    "pictured",
+    "result_lines",
+    "seen",
+    "shown",
+    "written",
+]
 
 POINTS = "points in each one's last game"  # what the points of an outcome are, for people
 COLUMNS, ROWS = 100, 28  # Characters of the map in text.
@@ -101,20 +113,56 @@ def shown(message: str, fields: Mapping[str, Any] | Iterable[tuple[str, Any]]) -
 def pictured(state: Any, who: str, message: str, fields: Mapping[str, Any]) -> tuple[Any, Callable[[], str] | None]:
     """Return what is known after a message, and how to draw the map that it changes; None if it changes none.
 
-    ``state`` is what this returned for the message before, None at first: the map, and whose which connections are.
-    ``who`` is the name of the client that sent or got it.
+    ``state`` is what this returned for the message before, None at first: the map, whose which connections are, and
+    whose game is over. ``who`` is the name of the client that sent or got it.
     """
-    atlas: Any = None
-    owned: dict[str, tuple[Any, ...]] = {}
-    if state is not None:
-        atlas, owned = state
+    after = _followed(state, who, message, fields)
+    return after, partial(map_svg, after[0], owned=after[1]) if _is_seen(after, message) else None
+
+
+def written(state: Any, who: str, message: str, fields: Mapping[str, Any]) -> tuple[Any, Callable[[], str] | None]:
+    """Return the same as `pictured`, with the map in text."""
+    after = _followed(state, who, message, fields)
+    return after, partial(_drawn, after[0], after[1]) if _is_seen(after, message) else None
+
+
+def seen(atlas: Any, message: str, fields: Mapping[str, Any]) -> tuple[Any, Callable[[], str] | None]:
+    """Return the map after a message to a player, and how to write it as that player knows it; None if it shows none.
+
+    ``atlas`` is what this returned for the message before, None at first. A state tells whose what is, and no names:
+    the player is ``you``, and who comes after it is ``player 2`` and so on.
+    """
     if message == "setup":
-        atlas, owned = fields["map"], {**owned, who: ()} if fields["map"] == atlas else {who: ()}
-    elif message == "connection" and atlas is not None:
-        owned = {**owned, who: (*owned.get(who, ()), tuple(fields["connection"]))}
-    else:
-        return (atlas, owned), None
-    return (atlas, owned), partial(map_svg, atlas, owned=owned)
+        return fields["map"], partial(_drawn, fields["map"])
+    if message == "play" and atlas is not None:
+        view = View.of(atlas, fields["state"])
+        return atlas, partial(_drawn, atlas, owned_by(view))
+    return atlas, None
+
+
+_State = tuple[Any, dict[str, tuple[Any, ...]], frozenset[str]]
+
+
+def _followed(state: _State | None, who: str, message: str, fields: Mapping[str, Any]) -> _State:
+    """Return the map, the connections of each player of the games on it, and who has been told of an end."""
+    atlas, owned, over = state or (None, {}, frozenset())
+    match message:
+        case "setup":  # of the next game, where one is over
+            kept = owned if fields["map"] == atlas else {}
+            return (
+                fields["map"],
+                {name: those for name, those in kept.items() if name not in over} | {who: ()},
+                frozenset(),
+            )
+        case "connection" if atlas is not None:
+            return atlas, {**owned, who: (*owned.get(who, ()), tuple(fields["connection"]))}, over
+        case "win":
+            return atlas, owned, over | {who}
+    return atlas, owned, over
+
+
+def _is_seen(after: _State, message: str) -> bool:
+    return message in ("setup", "connection") and after[0] is not None
 
 
 def result_lines(result: Any) -> list[str]:
@@ -139,10 +187,10 @@ def _size(submitted: Any) -> str:
         return f"which is none: {error}"
 
 
-def _drawn(submitted: Any) -> str:
+def _drawn(submitted: Any, owned: Mapping[str, Sequence[Any]] | None = None) -> str:
     """Return the map in text, or why there is none: what a peer wrote must not stop who watches."""
     try:
-        return map_text(submitted)
+        return map_text(submitted, owned)
     except MapError as error:
         return f"(this map cannot be drawn: {error})"
 

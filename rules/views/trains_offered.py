@@ -34,8 +34,13 @@ def offered(state: Any, question: str, arguments: Mapping[str, Any], choices: Se
     found.append(("ask for more cards", MORE_CARDS))
     keys.append(("cards",))
     spots["cards"] = CARDS
-    owned = {"you": view.owned, **{f"player {number}": those for number, those in enumerate(view.others, 2)}}
+    owned = owned_by(view)
     hand = ", ".join(f"{count} {colour}" for count, colour in zip(view.cards, COLOURS, strict=True) if count)
     notes = {"you": f"{view.rails} rails"}
     told = [f"cards: {hand or 'none'}", *(" to ".join(pair) for pair in view.wanted)]
     return offered_by(found, keys, spots, partial(map_svg, state[0], owned=owned, notes=notes, lines=told))
+
+
+def owned_by(view: View) -> dict[str, Sequence[Any]]:
+    """Return the connections of each player as one of them is told: its own first, then those of who comes after it."""
+    return {"you": view.owned, **{f"player {number}": those for number, those in enumerate(view.others, 2)}}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +48,7 @@ class Progress:
         self._seats = seats
         self._views = MessageViews(spec)
         self._in_place = sys.stderr.isatty() if in_place is None else in_place
-        self._board = ""
+        self._write_board: Callable[[], str] = str
         self._lines: deque[str] = deque(maxlen=LINES_KEPT)
         self._live: Live | None = None
 
@@ -73,12 +73,10 @@ class Progress:
         """Show an effect, if there is something to see in it."""
         match effect:
             case Received(peer, message, fields):
+                self._see(peer, message, fields, draws=False)
                 self._say(f"{self._who(peer)}: {self._views.shown(message, fields) or _brief(message, fields)}")
-            case Send(_, data, message):
-                text = self._views.board(message, data)
-                if text is not None and text != self._board:
-                    self._board = text
-                    self._draw()
+            case Send(peer, data, message) if self._views.any and (read := self._views.read(message, data)) is not None:
+                self._see(peer, message, read)
             case Note("error", text, None) if text.startswith("the session failed"):
                 pass  # it is told with the result
             case Note("warning" | "error", text, peer):
@@ -86,13 +84,23 @@ class Progress:
             case Note("info", text, int() as peer) if text.startswith(WHY_OUT):
                 self._say(f"{self._who(peer)}: {text.partition(':')[0]}")
             case Ended():
+                board = self._write_board()
                 if self._then_told:
                     told = {line.strip() for line in result_lines(self._spec, effect)}
-                    self._board = "\n".join(line for line in self._board.split("\n") if line.strip() not in told)
-                if self._board and self._live is None:
-                    note(self._board)
+                    board = "\n".join(line for line in board.split("\n") if line.strip() not in told)
+                self._write_board = lambda: board
+                if board and self._live is None:
+                    note(board)
             case _:
                 pass
+
+    def _see(self, peer: int, message: str, fields: Mapping[str, Any], *, draws: bool = True) -> None:
+        """Take the board that a message shows, if it shows one, and draw it."""
+        write = self._views.board(self._who(peer), message, fields)
+        if write is not None:
+            self._write_board = write
+            if draws:
+                self._draw()
 
     def _who(self, peer: int) -> str:
         return self._seats[peer].name if peer < len(self._seats) else f"peer {peer}"
@@ -108,7 +116,8 @@ class Progress:
         if self._live is not None:
             from rich.text import Text
 
-            self._live.update(Text(escape_control_characters("\n".join([self._board, "", *self._lines])).strip("\n")))
+            text = "\n".join([self._write_board(), "", *self._lines])
+            self._live.update(Text(escape_control_characters(text).strip("\n")))
 
 
 def _brief(message: str, fields: Mapping[str, Any]) -> str:

@@ -87,7 +87,7 @@ class PlayerFolders:
         self._gone: set[_Seat] = set()
         self._held: dict[_Seat, int] = {}  # characters that wait
         self._players: dict[int, str] = {}  # of sessions that are one player's, its name
-        self._boards: dict[_Seat, str] = {}  # the last board of each
+        self._boards: dict[_Seat, tuple[Any, str]] = {}  # of each, what its view knows, and the last board
         self._broken = self._limited = False
 
     # -- as a journal ------------------------------------------------------------------------------------------------
@@ -154,9 +154,10 @@ class PlayerFolders:
 
     def _show(self, session: int, peer: int, time: str, message: str, data: bytes) -> None:
         """Write the board, if a message that was sent shows another than the last one."""
-        board = self._views.board(message, data)
-        if board is not None and board != self._boards.get((session, peer)):
-            self._boards[session, peer] = board
+        known, last = self._boards.get((session, peer), (None, ""))
+        known, board = self._views.seen(known, message, data)
+        self._boards[session, peer] = known, board or last
+        if board is not None and board != last:
             self._put((session, peer), BOARD, f"{time}{message}\n{board}\n\n")
 
     def _note(self, session: int, peer: int, text: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from rules.players.trains_maps import made_map
 from rules.trains_map import COLOURS, MapError
-from rules.views.trains import map_svg, map_text, result_lines, shown
+from rules.views.trains import map_svg, map_text, result_lines, seen, shown, written
 
 CHART: dict[str, Any] = {
     "width": 100,
@@ -111,6 +111,38 @@ def test_messages_are_shown_in_a_line(message: str, fields: Any, text: str | Non
 
 def test_a_setup_shows_the_map() -> None:
     assert shown("setup", {"map": CHART, "rails": 45, "cards": ()}) == map_text(CHART)
+
+
+TAKEN = ("Ash", "Bay", "red", 3)
+
+
+def told(view: Any, *said: tuple[Any, ...]) -> list[str]:
+    """Return the last map in text that a view has of these messages."""
+    state, written = None, ""
+    for one in said:
+        state, write = view(state, *one)
+        if write is not None:
+            written = write()
+    return written.splitlines()
+
+
+def test_whoever_watches_sees_whose_connections_are() -> None:
+    setup = {"map": CHART, "rails": 45, "cards": ()}
+    said = [("ann", "setup", setup), ("bob", "setup", setup), ("bob", "connection", {"connection": TAKEN})]
+    over = [("ann", "win", {"won": False}), ("bob", "win", {"won": True})]
+
+    assert "   1 Ash - 2 Bay: red 3 (bob), blue 5" in told(written, *said)
+    assert "   1 Ash - 2 Bay: red 3 (bob), blue 5" in told(written, *said, *over)
+    assert "   1 Ash - 2 Bay: red 3, blue 5" in told(written, *said, *over, ("bob", "setup", setup)), "the next game"
+
+
+def test_a_player_sees_whose_connections_are_as_it_is_told() -> None:
+    own: dict[str, Any] = {"destination1": ("Ash", "Bay"), "destination2": ("Bay", "Cod"), "rails": 45, "cards": {}}
+    state = {"this": {**own, "acquired": (("Bay", "Cod", "white", 4),)}, "acquired": ((TAKEN,),)}
+    lines = told(seen, ("setup", {"map": CHART, "rails": 45, "cards": ()}), ("play", {"state": state}))
+
+    assert lines[-2:] == ["   1 Ash - 2 Bay: red 3 (player 2), blue 5", "   2 Bay - 3 Cod: white 4 (you)"]
+    assert seen(None, "play", {"state": state}) == (None, None), "of a map that was never told"
 
 
 @pytest.mark.parametrize(

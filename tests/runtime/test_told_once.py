@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from runtime.cli import main
@@ -31,3 +34,16 @@ def test_the_ranking_is_told_with_the_result_and_not_beside_the_board(
 def test_where_the_result_is_data_people_have_the_ranking_with_the_board(capsys: pytest.CaptureFixture[str]) -> None:
     ranked = [line for line in told(capsys, "tsuro")[0].splitlines() if line.startswith("1. ")]
     assert [line.strip() for line in told(capsys, "tsuro", "--json")[1].splitlines() if "1. " in line] == ranked
+
+
+def test_the_last_map_of_trains_has_its_owners(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On the terminal, and in the folder of each player as that one was told."""
+    game = ["play", "trains", "--players", "2", "--player", "hold-10", "--seed", "1", "--no-journal"]
+
+    assert main([*game, "--player-folders", str(tmp_path)]) == 0
+
+    owners = re.findall(r" \d \((\w+)\)", capsys.readouterr().err)
+    assert set(owners) == {"playera", "playerb"}
+    own = re.findall(r" \d \(([\w ]+)\)", (tmp_path / "playera" / "board.txt").read_text().rpartition("play\n")[2])
+    assert set(own) == {"you", "player 2"}
+    assert len(own) in (len(owners), len(owners) - 1), "but for what was taken after its last turn"
