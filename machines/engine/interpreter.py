@@ -45,6 +45,7 @@ from machines.engine.compiled_states import (
     Reading,
 )
 from machines.engine.compiler import Program
+from machines.engine.rule_errors import raised_in
 from machines.engine.timers import start_clocks, start_standing
 from machines.engine.transaction import NO_QUESTIONS, PLAIN, Forgotten, PendingSpawn, Transaction
 from machines.semantics import calls
@@ -261,6 +262,8 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
         place = f"{frame.path} ({frame.node.place}, {where})"
         kind = "" if isinstance(error, FailedError) else f"{type(error).__name__}: "
         text = f"{kind}{error}".rstrip(": ")
+        if rule := raised_in(error):
+            text += f" (in {rule})"
         self.failures += 1
         if self.failures <= FAILURES_MAX:
             self.steps = 0

@@ -59,9 +59,9 @@ def cast(
 ) -> MatchSetup:
     """Return who plays a spec.
 
-    ``players`` None stands for as few as the game needs, or as many as there are ``kinds``, each a kind of player or
-    NAME=KIND. The players for whom no kind is given are of the game's own choice. ``role`` is the role to play, if
-    several connect.
+    ``players`` None stands for as few as the game needs, as many as its seats where they are a number, or as many as
+    there are ``kinds``, each a kind of player or NAME=KIND. The players for whom no kind is given are of the game's own
+    choice. ``role`` is the role to play, if several connect.
 
     With a person among them there is time to think; see `relax_time_limits`.
 
@@ -72,7 +72,7 @@ def cast(
     spec = of_ours(spec, "a whole game")
     client, server = _player_and_server(spec, role)
     taken = max(1, connections(spec, client, server))
-    count = _player_count(spec, client, server, taken, players, kinds)
+    count = _player_count(spec, settings, client, server, taken, players, kinds)
     given, kinds = named(kinds)
     chosen = (*kinds, *[default_kind(spec)] * (count - len(kinds)))
     for kind in dict.fromkeys(chosen):
@@ -109,7 +109,15 @@ def _player_and_server(spec: Spec, role: str | None) -> tuple[str, str]:
     return client, next((name for name in (*spec.connects[client], *reached) if name in accepting), listeners[0])
 
 
-def _player_count(spec: Spec, client: str, server: str, taken: int, players: int | None, kinds: Sequence[str]) -> int:
+def _player_count(
+    spec: Spec,
+    settings: Mapping[str, str],
+    client: str,
+    server: str,
+    taken: int,
+    players: int | None,
+    kinds: Sequence[str],
+) -> int:
     """Return how many play, where each has ``taken`` connections to the server.
 
     Raises:
@@ -124,7 +132,9 @@ def _player_count(spec: Spec, client: str, server: str, taken: int, players: int
                 f"are {seats.low}..{seats.high}"
             )
         seats = Range(least, most)
-    count = players if players is not None else max(len(kinds), seats.low if seats is not None else 2 // taken, 1)
+    table = seats_filled_again(spec, spec.roles[server])
+    needed = seats or (Range(-(-table.low // taken), table.high) if table is not None else None)
+    count = players if players is not None else max(len(kinds), needed.low if needed is not None else 2 // taken, 1)
     if players is not None and not 1 <= players <= PLAYERS_MAX:
         raise CommandError(f"--players {players} is not within 1..{PLAYERS_MAX}")
     if seats is not None and seats.low > PLAYERS_MAX:
@@ -136,6 +146,8 @@ def _player_count(spec: Spec, client: str, server: str, taken: int, players: int
         raise CommandError(f"{len(kinds)} kinds of player are given, and one process has {PLAYERS_MAX} at most")
     if seats is not None and count not in seats:
         raise CommandError(f"{spec.protocol} is played by {seats.low} to {seats.high}, not by {count}")
+    if seats is None and (fixed := _seats_not_narrowed(spec, spec.roles[server], settings)) > count * taken:
+        raise CommandError(f"{spec.protocol} is played by {-(-fixed // taken)}, not by {count}: nobody else would come")
     if len(kinds) > count:
         raise CommandError(f"{len(kinds)} kinds of player are given for {count} players")
     return count
@@ -179,6 +191,13 @@ def seats_filled_again(spec: Spec, server: Role) -> Range | None:
     """Return the most that sit down at a time where the seats are a number; None if they are none."""
     counts = [count for accept in _accepts(server) if (count := _number(spec, accept.seats)) is not None]
     return Range(max(counts), max(counts)) if counts else None
+
+
+def _seats_not_narrowed(spec: Spec, server: Role, given: Mapping[str, str]) -> int:
+    """Return the largest number of seats that is written as such, or set by ``given``; 0 if there is none."""
+    written = [accept.seats for accept in _accepts(server)]
+    fixed = [seats for seats in written if not (isinstance(seats, Name) and seats.name not in given)]
+    return max((count for seats in fixed if (count := _number(spec, seats)) is not None), default=0)
 
 
 def fix_seats(spec: Spec, server: Role, count: int) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -59,7 +60,16 @@ def test_whatever_a_rule_raises_is_a_failure_of_its_machine(where: str, error: B
 def test_with_no_answer_the_session_ends_and_says_what_was_raised() -> None:
     run = serve("main: {one: {let: {n: acts.bad(1)}, return: n}}", bad=raising(SystemExit(3)))
 
-    assert "SystemExit: 3" in failure(run)
+    assert re.search(r"SystemExit: 3 \(in tests\.machines\.test_session_rules\.rule, line \d+\)$", failure(run))
+
+
+def test_a_failure_that_is_no_rules_names_none() -> None:
+    run = serve(
+        "main: {one: {let: {n: acts.given()}, then: two}, two: {let: {m: n.none}, return: null}}", given=lambda: 1
+    )
+
+    assert "a number has no field 'none'" in failure(run)
+    assert "(in " not in failure(run)
 
 
 def test_who_stops_the_program_from_the_keyboard_stops_it_also_in_a_rule() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from machines.model import Spec
 from machines.parser.loader import load
+from machines.parser.settings import apply_settings
 from machines.values import Range
 from runtime.cli import main
 from runtime.commands.exit_codes import CommandError
@@ -79,6 +80,20 @@ def test_the_kinds_given_come_first_and_the_rest_is_the_games_choice() -> None:
 def test_a_number_the_game_is_not_played_by_is_refused(count: int) -> None:
     with pytest.raises(CommandError, match=r"played by 3 to 5|not within 1\.\.100"):
         tsuro(count)
+
+
+@pytest.mark.parametrize(("seats", "settings"), [("3", "{}"), ("few", "{few: 3}")])
+def test_a_number_of_seats_is_filled(seats: str, settings: str) -> None:
+    chosen = cast(small(seats, settings), {}, None, (), None)
+
+    assert len(chosen.kinds) == 3
+    assert len(cast(small(seats, settings), {}, 6, (), None).kinds) == 6  # tables, one after another
+
+
+@pytest.mark.parametrize(("seats", "settings", "given"), [("3", "{}", {}), ("few", "{few: 2}", {"few": "3"})])
+def test_fewer_than_a_number_of_seats_that_stands_are_refused(seats: str, settings: str, given: dict[str, str]) -> None:
+    with pytest.raises(CommandError, match=r"^small is played by 3, not by 2: nobody else would come$"):
+        cast(apply_settings(small(seats, settings), given), given, 2, (), None)
 
 
 def test_seats_of_more_than_one_process_has_are_the_spec_s_and_no_option_s() -> None:
