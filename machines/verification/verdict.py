@@ -88,6 +88,10 @@ class Finding:
 
     ``confirmed`` is None until the trace has been replayed against the real sessions
     (`machines.verification.counterexamples.replay`); then it says whether they did as the trace has it.
+
+    Of a replay that did, ``deeds`` are what it did to whom, in turn: (connect, role, who), (deliver, from whom, to
+    whom) of what is next on that way, (answer, who, message, the answer), (ring, who), (lose, who), (raw, who, to whom,
+    bytes); ``stands`` has where everybody was then.
     """
 
     code: str
@@ -99,6 +103,8 @@ class Finding:
     confirmed: bool | None = field(default=None, compare=False)
     others: tuple[tuple[TraceStep, ...], ...] = field(default=(), compare=False, repr=False)  # other ways to it
     sessions: tuple[RecordedSession, ...] = field(default=(), compare=False, repr=False)  # of that replay
+    deeds: tuple[tuple[Any, ...], ...] = field(default=(), compare=False, repr=False)
+    stands: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def is_possible(self) -> bool:

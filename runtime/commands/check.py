@@ -64,7 +64,7 @@ class ReportOptions:
     ] = None
     journals: Annotated[
         Path | None,
-        Parameter(help="A folder for the journals of the sessions that confirmed each finding, to replay and draw."),
+        Parameter(help="A folder for what confirmed each finding: journals to replay and draw, a script to try."),
     ] = None
     output: Annotated[
         Path | None, Parameter(name=["--output", "-o"], help="A file to write instead of standard output.")
@@ -103,7 +103,8 @@ def check(
     With --studio, the runs to what is found are then shown in a browser, step by step, until Ctrl-C.
     With --fix, what is known to have been meant (a line 'mended:' shows it) is first written into the files given.
     With --journals, each session of a replay that confirmed a finding is kept: accord replay and accord draw --journal
-    show it. With --set, another value of a setting is looked at than the spec has; --why says what it rests on.
+    show it, accord try --script plays all of it. With --set, another value of a setting is looked at than the spec has;
+    --why says what it rests on.
     Exit code 0 if nothing is found, 2 if something is, 3 if a bound was met before all was looked at, or if what is
     found is only possible: no replay with the real sessions did the same. Without games nothing is run but the specs'
     rules modules are imported.

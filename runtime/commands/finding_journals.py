@@ -1,4 +1,4 @@
-"""The sessions of the replays that confirmed findings, as journals: ``accord check --journals DIR``."""
+"""The replays that confirmed findings, as journals of their sessions and a script: ``accord check --journals DIR``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from pathlib import Path
 from machines.model import Spec
 from machines.verification.verdict import Finding, RecordedSession, Verdict
 from runtime.commands.exit_codes import CommandError
+from runtime.commands.finding_scripts import script_of
 from runtime.commands.journals import head_of
 from runtime.journal.writing import JournalError, open_journal
+from runtime.playground.export import command_of
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9]+")
 
@@ -20,8 +22,9 @@ def write_journals(
 ) -> Iterator[str]:
     """Write a journal for each session of each confirmed finding, and yield a line that says so for each finding.
 
-    They are called PROTOCOL-NUMBER-CODE-WHO.jsonl, and what is there already is not written over. ``name`` is the
-    spec's name or path as given.
+    They are called PROTOCOL-NUMBER-CODE-WHO.jsonl, and beside them PROTOCOL-NUMBER-CODE.txt is the whole run as a
+    script, if it can be played by hand. What is there already is not written over. ``name`` is the spec's name or path
+    as given.
 
     Raises:
         CommandError: the folder or a file cannot be written, or is there already.
@@ -37,6 +40,12 @@ def write_journals(
         for path, session in zip(paths, finding.sessions, strict=True):
             _write(path, name, spec, session, settings, rules)
         last = next((at for at, one in enumerate(finding.sessions) if one.who == finding.trace[-1].who), 0)
+        lines = script_of(finding, spec, list(rules))
+        if lines is not None:
+            path = folder / f"{spec.protocol}-{number}-{finding.code}.txt"
+            command = command_of(name, settings, (), finding.sessions[0].seed)
+            _write_script(path, [f"# {command}: {finding.text}", *lines])
+            yield f"{finding.code}: {command} --script {path} plays it"
         yield f"{finding.code}: its sessions are in {folder}; accord replay {paths[last]} shows where it goes wrong"
 
 
@@ -62,3 +71,13 @@ def _write(
     journal.close()
     if journal.broken is not None:
         raise CommandError(journal.broken)
+
+
+def _write_script(path: Path, lines: Sequence[str]) -> None:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+    except FileExistsError:
+        raise CommandError(f"{path}: there is a file already") from None
+    except OSError as error:
+        raise CommandError(f"{path}: {(error.strerror or str(error)).lower()}") from None

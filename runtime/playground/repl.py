@@ -8,6 +8,9 @@ say bob TAKE count=2            put a message on bob's connection; with several:
 raw bob {"take": 99}            put a text on bob's connection as it stands
 lose ann                        cut ann's connections
 wait, wait 5, wait 1 min        until the next clock rings, or so long
+hold                            from now on, what is sent waits on the way
+deliver host to ann             let the first thing on that way through
+ring ann                        let time pass for ann alone, until a clock of hers rings
 rule tsuro.over = true          what a rule says that is not there, behind the line that needs it
 """
 
@@ -30,7 +33,7 @@ from runtime.process.terminal_text import escape_control_characters
 
 LINE_MAX: Final = 65_536  # characters of one line
 LINES_MAX: Final = 10_000  # choices of one run: to go back all but the last are done again
-DOING: Final = ("connect", "hand", "answer", "fail", "say", "raw", "lose", "wait")
+DOING: Final = ("connect", "hand", "answer", "fail", "say", "raw", "lose", "wait", "hold", "deliver", "ring")
 MORE: Final = ("undo", "states", "save", "help", "quit")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,19}")
 _NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,9})?")
@@ -46,6 +49,9 @@ say NAME [to NAME] MESSAGE name=value ...     puts a message on a connection, wh
 raw NAME [to NAME] TEXT     puts a text there as it stands
 lose NAME           cuts the connections of NAME
 wait, wait 5, wait 1 min    lets time pass: until the next clock rings, or so long
+hold                keeps what is sent from now on on the way, with the closing of connections
+deliver NAME to NAME        lets the first thing on that way through
+ring NAME           lets time pass for NAME alone, until its next clock rings
 undo                takes the last choice back
 states              shows where everybody stands
 save FILE           saves the run as a script; FILE.jsonl [ROLE]: as the journal of a role
@@ -376,10 +382,16 @@ def act(trial: ManualRun, line: str) -> None:
             trial.say(who, to, message, read_named(fields))
         case "raw":
             trial.raw(*_addressed(rest, "raw NAME TEXT"))
-        case "fail" | "lose":
+        case "fail" | "lose" | "ring":
             if len(words) != 1:
                 raise ChoiceError(f"{word} takes a name: {word} {next(iter(trial.parties), 'ann')}")
-            (trial.fail if word == "fail" else trial.lose)(words[0])
+            {"fail": trial.fail, "lose": trial.lose, "ring": trial.ring}[word](words[0])
+        case "hold":
+            trial.hold()
+        case "deliver":
+            if len(words) != 3 or words[1] != "to":
+                raise ChoiceError("deliver takes two names: deliver ann to bob")
+            trial.deliver(words[0], words[2])
         case "wait":
             trial.wait(_seconds(rest.strip()) if words else None)
         case "rule":

@@ -1,7 +1,8 @@
 """A protocol tried by hand: every role of a spec in one process, without a socket, and a clock that a person moves.
 
 A *party* is one program: the role that listens, or one client. It runs a session of its role as the spec has it, or is
-played by hand: then a person sends its messages. Bytes cross at once; time passes on demand.
+played by hand: then a person sends its messages. Bytes cross at once, or wait on the way until they are let through.
+Time passes on demand, for all or for one party alone.
 
 The same choices lead to the same run, so going back is doing all but the last of them again.
 """
@@ -11,19 +12,20 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Final
 
 from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Received, Send
-from machines.engine.routing import Stand, stands
+from machines.engine.routing import stands
 from machines.engine.session import Program, Session
 from machines.messages.shapes import Mismatch
 from machines.model import Spec
 from machines.problems import near
 from runtime.journal.writing import Kind
 from runtime.players.seeds import derived_seed
+from runtime.playground.held_messages import Way
 from runtime.playground.message_input import ChoiceError, Filler, written
+from runtime.playground.parties import Input, ManualParticipant, deadline, listed, short
 from runtime.playground.stubs import RuleStubs
 from runtime.process.terminal_text import escape_control_characters
 
@@ -31,58 +33,12 @@ PARTIES_MAX: Final = 100
 CROSSINGS_MAX: Final = 10_000  # messages that follow on one choice, without anybody waiting for the person
 RINGS_MAX: Final = 10_000  # clocks that ring in one choice
 SECONDS_MAX: Final = 1e9
-SHOWN_MAX: Final = 200  # characters of a message that are shown
 
 _RUNG: Final = {".timeout": "its time is up", ".after": "an 'after' is due", ".every": "an 'every' is due"}
 _RINGING: Final = re.compile("|".join(map(re.escape, _RUNG)))
 
 Tell = Callable[[str, str], None]
 """``(kind, line)``: what has happened, for a person. The kinds: sent, heard, asked, note, warning, closed, ended."""
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """One input of a session and what it led to, as a journal has it; ``order`` counts those of all sessions.
-
-    ``stood`` is where its calls stand then.
-    """
-
-    order: int
-    kind: Kind
-    now: float
-    took: Sequence[tuple[str, str, str, str]]
-    out: Sequence[Effect]
-    more: Mapping[str, Any]
-    stood: Stand
-
-
-@dataclass(eq=False)
-class ManualParticipant:
-    """One program: its session, or None if a person plays it. ``links`` are its connections, by its own seats."""
-
-    name: str
-    role: str
-    session: Session | None
-    number: int = 0  # among those of its role
-    links: dict[int, tuple[ManualParticipant, int]] = field(default_factory=dict)
-    names: dict[int, str] = field(default_factory=dict)  # who sits or sat at each seat
-    asked: dict[int, Ask] = field(default_factory=dict)
-    inputs: list[Input] = field(default_factory=list)
-    over: bool = False
-
-    @property
-    def open(self) -> dict[int, ManualParticipant]:
-        """The parties at the other ends, by seat."""
-        return {seat: other for seat, (other, _) in self.links.items()}
-
-    def met(self, seat: int) -> str:
-        """Return who sits there, for people."""
-        return self.names.get(seat, f"peer {seat}")
-
-    def link(self, seat: int, other: ManualParticipant, there: int) -> None:
-        """Connect a seat with one of another party."""
-        self.links[seat], other.links[there] = (other, there), (self, seat)
-        self.names[seat], other.names[there] = other.name, self.name
 
 
 class ManualRun:
@@ -114,6 +70,7 @@ class ManualRun:
         self._waiting: deque[tuple[ManualParticipant, Effect]] = deque()
         self._counts: dict[str, int] = {}
         self._inputs = 0
+        self.way: Way | None = None  # what waits on the way, once it is held there
         for role in spec.listeners():
             if not self.program(role).per_connection:
                 self._open(role, role, by_hand=role in by_hand)
@@ -160,10 +117,9 @@ class ManualRun:
         party = self.party(name)
         if not party.links:
             raise ChoiceError(f"{name} has no connection")
-        for seat in list(party.links):
-            other, there = self._unlink(party, seat)
+        for seat, other in list(party.open.items()):
             self._say("closed", f"the connection of {name} and {other.name} is lost")
-            self._feed(other, "lost", peer=there)
+            self._cut(party, seat)
             self._feed(party, "lost", peer=seat)
         if party.session is None:
             party.over = True
@@ -228,9 +184,49 @@ class ManualRun:
         self._carry(party, [Send(seat, data, "raw")])
         self._exchange()
 
+    def hold(self) -> None:
+        """Let what is sent from now on, and the closing of connections, wait on the way until it is let through."""
+        if self.way is None:
+            self.way = Way()
+
+    def deliver(self, name: str, to: str) -> None:
+        """Let the first thing through that waits on the way from one party to another.
+
+        Raises:
+            ChoiceError: nothing does.
+        """
+        sent = self.way.first(name, to) if self.way is not None else None
+        if sent is None:
+            raise ChoiceError(f"nothing waits on the way from {name} to {to}")
+        party, (seat, data) = self.party(to), sent
+        if seat in party.links:  # else it has closed the connection, and reads it no more
+            if data is None:
+                del party.links[seat]
+                self._feed(party, "lost", peer=seat)
+            else:
+                self._feed(party, "bytes", peer=seat, data=data)
+        self._exchange()
+
+    def ring(self, name: str) -> None:
+        """Let time pass for one party alone, until a clock of its has rung.
+
+        Raises:
+            ChoiceError: none of its clocks runs, or they ring without end.
+        """
+        party = self.party(name)
+        for _ in range(RINGS_MAX):
+            due = deadline(party)
+            if due is None:
+                raise ChoiceError(f"no clock of {name} runs")
+            party.ahead = max(party.ahead, party.ahead + due - self.now)
+            if self._feed(party, "tick"):
+                self._exchange()
+                return
+        raise ChoiceError(f"more than {RINGS_MAX} clocks ring there")
+
     def next_clock(self) -> float | None:
         """Return when the next clock may ring, None if none runs."""
-        return min((due for party in self.parties.values() if (due := _deadline(party)) is not None), default=None)
+        return min((due for party in self.parties.values() if (due := deadline(party)) is not None), default=None)
 
     def wait(self, seconds: float | None) -> None:
         """Let time pass: so many seconds, or until a clock has rung.
@@ -252,7 +248,7 @@ class ManualRun:
             self.now = max(self.now, due)
             rang = False
             for party in list(self.parties.values()):
-                own = _deadline(party)
+                own = deadline(party)
                 if own is not None and own <= self.now:
                     rang = self._feed(party, "tick") or rang
             self._exchange()
@@ -311,7 +307,7 @@ class ManualRun:
         session = party.session
         if session is None or party.over:
             return False
-        now = self.now
+        now = self.now + party.ahead
         match kind:
             case "start":
                 out = session.start(now)
@@ -350,12 +346,12 @@ class ManualRun:
                 case Ask():
                     party.asked[effect.number] = effect
                     told = ", ".join(f"{name} {written(value)}" for name, value in effect.arguments)
-                    self._say("asked", f"{party.name} is asked {effect.question}{': ' + _cut(told) if told else ''}")
+                    self._say("asked", f"{party.name} is asked {effect.question}{': ' + short(told) if told else ''}")
                 case Cancel(number):
                     if party.asked.pop(number, None) is not None:
                         self._say("note", f"{party.name} need not answer any more")
                 case Received(peer, message, fields):
-                    self._say("heard", f"{party.name} hears {message} of {party.met(peer)}{_listed(fields)}")
+                    self._say("heard", f"{party.name} hears {message} of {party.met(peer)}{listed(fields)}")
                 case Note(level, text, peer):
                     of = f" ({party.met(peer)})" if peer is not None else ""
                     self._say("note" if level in ("debug", "info") else "warning", f"{party.name}: {text}{of}")
@@ -377,29 +373,39 @@ class ManualRun:
                     self._cross(party, seat, data, message)
                 case Drop(seat, why):
                     if seat in party.links:
-                        other, there = self._unlink(party, seat)
-                        self._say("closed", f"{party.name} closes {other.name} ({why})")
-                        self._feed(other, "lost", peer=there)
+                        self._say("closed", f"{party.name} closes {party.met(seat)} ({why})")
+                        self._cut(party, seat)
                         self._feed(party, "lost", peer=seat)
                 case Ended(value, failed):
                     told = f"failed: {failed}" if failed is not None else f"result: {written(value)}"
                     self._say("ended" if failed is None else "warning", f"{party.name} is over, {told}")
                     for seat in list(party.links):
-                        other, there = self._unlink(party, seat)
-                        self._feed(other, "lost", peer=there)
+                        self._cut(party, seat)
                 case _:
                     raise AssertionError("only these are queued")
         self._waiting.clear()
         raise ChoiceError(f"more than {CROSSINGS_MAX} messages follow on this without end")
 
     def _cross(self, party: ManualParticipant, seat: int, data: bytes, message: str) -> None:
-        text = _cut(data.decode("utf-8", "replace").strip())
+        text = short(data.decode("utf-8", "replace").strip())
         if seat not in party.links:
             self._say("warning", f"{party.name} sends {message} to nobody: the connection is closed")
             return
         other, there = party.links[seat]
         self._say("sent", f"{party.name} -> {other.name}  {message}  {text}")
-        self._feed(other, "bytes", peer=there, data=data)
+        if self.way is not None:
+            self.way.put(party.name, other.name, there, data)
+        else:
+            self._feed(other, "bytes", peer=there, data=data)
+
+    def _cut(self, party: ManualParticipant, seat: int) -> None:
+        """Close a connection of a party; the other end notices behind all that is on its way to it."""
+        if self.way is not None:
+            other, there = party.links.pop(seat)
+            self.way.put(party.name, other.name, there, None)
+        else:
+            other, there = self._unlink(party, seat)
+            self._feed(other, "lost", peer=there)
 
     def _unlink(self, party: ManualParticipant, seat: int) -> tuple[ManualParticipant, int]:
         other, there = party.links.pop(seat)
@@ -430,15 +436,3 @@ class ManualRun:
                 f"{name} is connected to {others}: say to whom, as in: say {name} to {others.split(',')[0]} …"
             )
         return party, seats[0]
-
-
-def _deadline(party: ManualParticipant) -> float | None:
-    return party.session.deadline if party.session is not None and not party.over else None
-
-
-def _listed(fields: Mapping[str, Any]) -> str:
-    return ": " + _cut(", ".join(f"{name} {written(value)}" for name, value in fields.items())) if fields else ""
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= SHOWN_MAX else text[: SHOWN_MAX - 3] + "..."

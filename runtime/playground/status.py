@@ -12,7 +12,8 @@ from machines.engine.call_stack import CallFrame
 from machines.engine.compiled_states import ACCEPT
 from machines.semantics.hearing import hearers
 from runtime.playground.message_input import written
-from runtime.playground.scenario_runner import ManualParticipant, ManualRun
+from runtime.playground.parties import ManualParticipant, deadline
+from runtime.playground.scenario_runner import ManualRun
 
 NAMES = ("ann", "bob", "cyd", "dan", "eve", "fay", "gus", "hal")
 LISTED_MAX = 30  # choices shown; all others can be typed
@@ -109,6 +110,9 @@ def offers(trial: ManualRun) -> list[Offer]:
         if _is_open(trial, role):
             name = _free_name(trial)
             found += [Offer(f"connect {role} {name}", name), Offer(f"hand {role} {name}", name)]
+    if trial.way is not None:
+        found += [Offer(f"deliver {who} to {whom}", whom) for who, whom in trial.way.waiting()]
+        found += [Offer(f"ring {party.name}", party.name) for party in parties if deadline(party) is not None]
     if trial.next_clock() is not None:
         found.append(Offer("wait", ""))
     callers = trial.callers()

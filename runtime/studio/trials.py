@@ -16,8 +16,9 @@ from machines.model import Spec
 from machines.values import plain
 from runtime.players.person_answers import legal_answers
 from runtime.playground.message_input import ChoiceError, written
+from runtime.playground.parties import Input, ManualParticipant
 from runtime.playground.repl import AskedRule, EndedError, Repl
-from runtime.playground.scenario_runner import Input, ManualParticipant, ManualRun
+from runtime.playground.scenario_runner import ManualRun
 from runtime.playground.status import Offer, offers, standing
 from runtime.studio.page import TONES, Rows, party_facts
 from runtime.studio.said import Said, Tone, line_of, place_text, rung, shown_bytes

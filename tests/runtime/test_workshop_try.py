@@ -139,6 +139,36 @@ def test_a_person_may_do_what_no_program_would(lines: tuple[str, ...], told: str
     assert told in [line for _, line in paper.shown]
 
 
+HELD = ("hold", *TWO[:2], "deliver ann to host", "deliver bob to host", "wait")
+
+
+def test_what_is_held_on_the_way_waits_until_it_is_let_through() -> None:
+    desk, paper = tried(GAME, *HELD)
+
+    assert paper.lines("sent")[-1].startswith("host -> ann  TURN")
+    assert {"deliver host to ann", "ring host"} <= set(choices(desk.trial))
+    _, paper = tried(GAME, *HELD, "deliver host to ann")
+    assert any(line.startswith("ann hears TURN") for line in paper.lines("heard"))
+
+
+def test_a_clock_rings_for_one_party_while_its_answer_is_on_the_way() -> None:
+    lines = (*HELD, "deliver host to ann", "answer ann TAKE count=1", "ring host", "deliver ann to host")
+    desk, paper = tried(GAME, *lines)
+
+    assert any(line.startswith("host: late") for line in paper.lines("note", "warning"))
+    assert not any(line.startswith("host hears TAKE") for line in paper.lines("heard"))
+    assert desk.trial.parties["host"].ahead > 0
+    assert desk.trial.parties["ann"].ahead == 0
+
+
+def test_a_connection_that_is_lost_is_missed_behind_what_was_said_before() -> None:
+    _, paper = tried(GAME, "hold", "connect player ann", "lose ann", "deliver ann to host")
+    assert any(line.startswith("host hears JOIN of ann") for line in paper.lines("heard"))
+
+    with pytest.raises(ChoiceError, match="nothing waits on the way from ann to host"):
+        tried(GAME, "hold", "connect player ann", "lose ann", *["deliver ann to host"] * 3)
+
+
 def test_a_role_that_listens_may_be_played_by_hand() -> None:
     desk, paper = tried(
         GAME,

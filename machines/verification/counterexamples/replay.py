@@ -110,7 +110,7 @@ def confirmed(
         real = next((way for way in ways if left.lasts() and replayed(way, spec, programs, decide, left)), None)
         if real is not None and left.lasts():
             real = _shrunk(real, spec, programs, decide)
-            real = replace(real, sessions=_recorded(real, spec, programs, decide))
+            real = _recorded(real, spec, programs, decide)
         found.append(replace(real or finding, confirmed=real is not None) if ways else finding)
     beyond = (*verdict.beyond, NOT_REPLAYED) if left.is_spent else verdict.beyond
     return replace(verdict, findings=tuple(found), beyond=beyond)
@@ -134,17 +134,18 @@ def replayed(
     return done is not None
 
 
-def _recorded(
-    finding: Finding, spec: Spec, programs: Mapping[str, Program], decide: Decide
-) -> tuple[RecordedSession, ...]:
-    """Return what each session was given in the replay that did as the trace says, and did."""
+def _recorded(finding: Finding, spec: Spec, programs: Mapping[str, Program], decide: Decide) -> Finding:
+    """Return a finding with what each session was given in the replay that did as the trace says, and did."""
     done = _replay(finding, spec, programs, decide, ATTEMPTS_MAX, exact=False)
-    actors = done.actors.items() if done is not None else ()
-    return tuple(
-        RecordedSession(name, actor.role, done.attempt if done is not None else 0, actor.my, tuple(actor.inputs))
-        for name, actor in actors
+    if done is None:
+        return finding
+    sessions = tuple(
+        RecordedSession(name, actor.role, done.attempt, actor.my, tuple(actor.inputs))
+        for name, actor in done.actors.items()
         if actor.inputs
     )
+    stands = {name: tuple(done.where(name)) for name, actor in done.actors.items() if actor.inputs}
+    return replace(finding, sessions=sessions, deeds=tuple(done.deeds), stands=stands)
 
 
 def last_read(
@@ -237,6 +238,7 @@ class _Replay:
         )
         self.sent: list[tuple[str, str, str]] = []  # in it: by whom, to whom, which message
         self.read = b""  # last
+        self.deeds: list[tuple[Any, ...]] = []  # see `Finding.deeds`
         self.known: dict[str, dict[str, Any]] = {}
         self.actors: dict[str, _Actor] = {}
         # On the way, by sender and receiver: the message and its bytes; None as bytes: the connection is closed.
@@ -256,7 +258,7 @@ class _Replay:
             if self.shows is not None:
                 if not self._is_shown(step):
                     raise _Spurious
-            elif step.kind != "dies" and self._where(step.who) != sorted(step.where.split(", ")):
+            elif step.kind != "dies" and self.where(step.who) != sorted(step.where.split(", ")):
                 raise _Spurious
             elif self.exact and step.kind not in ("rings", "misbehaves"):
                 sent = sorted((to, message) for who, to, message in self.sent if who == step.who)
@@ -286,7 +288,8 @@ class _Replay:
             return self.known[role] | {"name": _NAMES[int(number) % len(_NAMES) - 1]}
         return self.known[role]
 
-    def _where(self, name: str) -> list[str]:
+    def where(self, name: str) -> list[str]:
+        """Return where a session is: the states of its machines, or how it has ended."""
         session = self.actors[name].session
         if session.ended is not None:
             return ["failed" if session.ended.failed is not None else "over"]
@@ -311,6 +314,8 @@ class _Replay:
             self._link(step.who, name, seat)
         if program.per_connection:
             self._link(step.who, whose, len(program.connects))
+        else:
+            self.deeds.append(("connect", role, step.who))
         self._carry(step.who, self._started(actor))
 
     def _link(self, name: str, peer: str, seat: int) -> None:
@@ -329,6 +334,7 @@ class _Replay:
         seat = actor.seats[step.peer]
         while coming:
             message, data = coming.popleft()
+            self.deeds.append(("deliver", step.peer, step.who))
             if data is None:
                 self._carry(step.who, actor.fed("lost", actor.session.lose(seat, actor.now), peer=seat))
             else:
@@ -349,6 +355,7 @@ class _Replay:
         if answer is None or answer[0] != step.message:
             shape = self.programs[actor.role].shapes[step.message]
             answer = self.chance.choice(list(islice(shape.samples(), SAMPLES_MAX)))
+        self.deeds.append(("answer", step.who, step.message, answer))
         effects = actor.session.answer(ask.number, answer, actor.now)
         self._carry(step.who, actor.fed("answer", effects, number=ask.number, value=answer))
 
@@ -361,22 +368,25 @@ class _Replay:
             if due is None:
                 raise _Spurious
             actor.now = max(actor.now, due)
-            self._carry(step.who, actor.fed("tick", actor.session.tick(actor.now)))
+            effects = actor.fed("tick", actor.session.tick(actor.now))
+            if actor.session.took or effects:
+                self.deeds.append(("ring", step.who))
+            self._carry(step.who, effects)
             if self._is_shown(step):
                 return
-            if self._where(step.who) == wanted and (actor.session.took or actor.session.where() != before):
+            if self.where(step.who) == wanted and (actor.session.took or actor.session.where() != before):
                 return
 
     def _dies(self, step: TraceStep) -> None:
-        actor = self.actors[step.who]
-        for seat in actor.names:
+        self.deeds.append(("lose", step.who))
+        for seat in self.actors[step.who].names:
             self._close(step.who, seat)
 
     def _misbehaves(self, step: TraceStep) -> None:
+        nonsense = _NONSENSE[self.attempt % len(_NONSENSE)]
         for to, _ in step.sent:
-            self.wire.setdefault((step.who, to), deque()).append(
-                (_NONSENSE_NAME, _NONSENSE[self.attempt % len(_NONSENSE)])
-            )
+            self.deeds.append(("raw", step.who, to, nonsense))
+            self.wire.setdefault((step.who, to), deque()).append((_NONSENSE_NAME, nonsense))
 
     # -- effects -----------------------------------------------------------------------------------------------------
 
