@@ -392,8 +392,11 @@ class PartsFramer:
             self._marks[mark] = re.compile(rb"(?:\A|(?<=" + end + rb"))" + re.escape(mark) + ends)
         while (found := self._marks[mark].search(self._buffer, self._scanned)) is None:
             self._check(len(self._buffer))
-            # Where the line begins that is not whole.
-            self._scanned = self._buffer.rfind(end) + len(end) if end in self._buffer else 0
+            # Where the line begins that is not whole; if it is too long for the mark, the next one, which is to come.
+            last = self._buffer.rfind(end, max(0, self._scanned - len(end) + 1))
+            begin = self._scanned if last < 0 else last + len(end)
+            whole = len(self._buffer)
+            self._scanned = whole if whole - begin > len(mark) + len(LINE_ENDS["crlf"]) else begin
             yield
         content = bytes(self._buffer[: found.start()])
         self._took(found.end())

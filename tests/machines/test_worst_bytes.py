@@ -72,11 +72,11 @@ def test_no_bytes_take_long(framing: str) -> None:
     assert worst < PER_MIB, [one[:40] for one in what]
 
 
-@pytest.mark.parametrize("line", [b"\n", b".\n", b"..\r\n", b"\r\n", b"x\n"])
-def test_short_lines_up_to_a_mark_take_no_time(line: bytes) -> None:
+@pytest.mark.parametrize("line", [b"\n", b".\n", b"..\r\n", b"\r\n", b"x\n", b"x" * (7 * SIZE) + b"\n"])
+def test_lines_up_to_a_mark_take_no_time_however_long(line: bytes) -> None:
     framer = PartsFramer(Wire(framing="text"))
     frame = (FrameUntil("END", PLACE),)
-    raw = line * (SIZE // len(line)) + b"END\n"
+    raw = line * max(1, SIZE // len(line)) + b"END\n"
     begin = thread_time()
     for start in range(0, len(raw), TURN):
         framer.feed(raw[start : start + TURN])
