@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from machines.engine.compiler import Program
     from machines.engine.interpreter import Interpreter
 
+# Of bytes that are cut only for whoever hears them, so many wait for that; all are then cut in one input, and the
+# smallest of frames has two bytes.
+UNCUT_BYTES_MAX = 1 << 14
 EXPECTED_MAX = 512  # stacks of layers for which it is kept what they expect
 
 

@@ -277,7 +277,7 @@ class Session(SessionDomain):
         """Stop or go on reading from a peer, as its inbox fills or empties."""
         full = seat.more
         if full and self.program.frames:  # these are cut only for whoever hears them
-            full = seat.framer.waiting >= self.program.wire.inbox_bytes_max
+            full = seat.framer.waiting >= min(self.program.wire.inbox_bytes_max, mailbox.UNCUT_BYTES_MAX)
         if full and not seat.paused and not seat.silent:
             seat.paused = True
             self.effects.append(Pause(seat.number))

@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
+from machines.effects import Pause, Resume
+from machines.engine.mailbox import UNCUT_BYTES_MAX
 from machines.model import CompositeFrame, Spec
 from machines.parser.loader import load, shipped
 from machines.wire.arrived_frames import opens_with_pattern
 from machines.wire.codec import Codec, Malformed
 from machines.wire.composite_framing import Cut, PartsFramer
 from machines.wire.framing import FrameError
+from tests.support.tiny import start
 
 STREAMS = {
     "http": b"GET / HTTP/1.1\r\nHost: a\r\nA: b\r\nA: c\r\n\r\nPOST /n HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}"
@@ -96,3 +99,35 @@ def test_a_frame_of_bytes_is_found_behind_empty_lines() -> None:
     frames = (mqtt.frames["PINGREQ"],)
 
     assert [value for value, *_ in told(mqtt, frames, b"a\n\r\n\n\xc0\x00", 9, True)] == ["a", []]
+
+
+TABLE = """
+wire: {framing: text}
+messages: {client: {TICK: [], GO: go}}
+frames: {TICK: [byte: 0xC0, byte: 0]}
+roles:
+  server:
+    main:
+      door: {accept: enter(peer), as: guests, seats: 2, within: 1 s, timeout: {return: null}, then: waiting}
+      waiting: {await: guests[0], within: never, receive: {GO: hearing}, fault: {return: null}}
+      hearing: {await: guests[1], within: never, receive: {TICK: stay, GO: {return: null}}, fault: {return: null}}
+    enter(peer):
+      asked: {within: 1 s, receive: {GO: {return: null}}, fault: {return: null, drop: peer}}
+"""
+
+
+def test_of_frames_that_nobody_hears_only_so_many_wait_as_may_be_cut_in_one_input() -> None:
+    run = start(TABLE, "server")
+    first, second = run.join(), run.join()
+    run.write(first, b"go\n")
+    run.write(second, b"go\n")
+    ticks = b"\xc0\x00" * (UNCUT_BYTES_MAX // 4)
+
+    run.write(second, ticks)
+    assert not any(isinstance(effect, Pause) for effect in run.effects)
+    run.write(second, ticks)
+    assert [effect for effect in run.effects if isinstance(effect, Pause)] == [Pause(second)]
+    run.write(first, b"go\n")
+
+    assert run.taken == ["GO"] * 3 + ["TICK"] * (UNCUT_BYTES_MAX // 2)
+    assert [effect for effect in run.effects if isinstance(effect, Resume)] == [Resume(second)]
