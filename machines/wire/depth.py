@@ -17,17 +17,34 @@ _QUOTE: Final = b'"'[0]
 FLAT_BYTES_MAX: Final = 256
 _STEPS: Final = bytes(1 if byte in b"[{" else 255 if byte in b"]}" else 0 for byte in range(256))
 
-_flat = re.compile(rb"""\[(?:[^][{}"\\]++|"[^"\\]*+")*+]|\{(?:[^][{}"\\]++|"[^"\\]*+")*+}|"[^"\\]*+\"""").match
+_PLAIN: Final = rb"""[^][{}"\\]++|"[^"\\]*+\""""
 
 
-def flat_end(buffer: bytearray, bytes_max: int) -> int:
-    """Return where a small list, object or text ends that a buffer begins with; 0 if there is none.
+def _nested(levels: int) -> bytes:
+    """Return the pattern of a list or object in which others are nested so deep, itself included."""
+    inner = _PLAIN if levels == 1 else _PLAIN + b"|" + _nested(levels - 1)
+    return rb"\[(?:%b)*+]|\{(?:%b)*+}" % (inner, inner)
 
-    No other list or object may be in it, nothing escaped; and so much of the buffer is looked at, at most, because it
+
+SMALL_DEPTH: Final = 3
+# A number ends where something else begins.
+_small = re.compile(
+    rb"""[ \t\r\n]*+(%b|"[^"\\]*+"|true|false|null|[-0-9][-+.eE0-9]*+(?=[][ \t\r\n{"tfn]))""" % _nested(SMALL_DEPTH)
+).match
+
+
+def take_small(buffer: bytearray, bytes_max: int, depth_max: int) -> bytes:
+    """Take the list, object, text, number or word that a buffer begins with, and blanks before it, if it is small.
+
+    It may be SMALL_DEPTH deep, and nothing in it escaped; and so much of the buffer is looked at, at most, because it
     is done wherever a value begins. Of many small values it finds the ends in a quarter of the time.
     """
-    found = _flat(buffer, 0, min(FLAT_BYTES_MAX, bytes_max))
-    return found.end() if found is not None else 0
+    found = _small(buffer, 0, min(FLAT_BYTES_MAX, bytes_max)) if depth_max >= SMALL_DEPTH else None
+    if found is None:
+        return b""
+    value: bytes = found[1]  # before what it is read from changes
+    del buffer[: found.end()]
+    return value
 
 
 def outside_texts(raw: bytes) -> bytes:

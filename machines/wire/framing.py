@@ -22,7 +22,7 @@ from typing import Final, Protocol
 import msgspec
 
 from machines.model import Wire
-from machines.wire.depth import brackets_of, depths, first_end, flat_end, is_deeper, still_wanted, without_escapes
+from machines.wire.depth import brackets_of, depths, first_end, is_deeper, still_wanted, take_small, without_escapes
 
 BLANKS: Final = b" \t\r\n"
 BLANK_LINES: Final = re.compile(rb"(?:\r?\n)+")
@@ -35,7 +35,7 @@ LINE_GUESS_BYTES: Final = 4096
 BLOCK_BYTES_MIN: Final = 64
 BLOCK_BYTES_MAX: Final = 1 << 16
 
-_QUOTE, _BACKSLASH = b'"\\'
+_QUOTE, _BACKSLASH, _RETURN = b'"\\\r'
 _OPENERS: Final = b"[{"
 _LITERALS: Final = {b"t"[0]: b"true", b"f"[0]: b"false", b"n"[0]: b"null"}
 _NUMBER_STARTS: Final = b"-0123456789"
@@ -170,8 +170,11 @@ class JsonFramer:
                 return chunk
         if self._error is not None:
             raise self._error
-        if not self._buffer:
+        buffer = self._buffer
+        if not buffer:
             return None
+        if not self._position and (small := take_small(buffer, self._bytes_max, self._depth_max)):
+            return small
         try:
             end = self._end() if self._position else self._begin()
         except FrameError as error:
@@ -217,8 +220,6 @@ class JsonFramer:
         first = buffer[0]
         if first not in _STARTS:
             raise FrameError(f"no JSON value begins with {bytes(buffer[:1])!r}")
-        if self._depth_max and (flat := flat_end(buffer, self._bytes_max)):
-            return flat
         newline = buffer.find(b"\n", 0, LINE_GUESS_BYTES)
         if newline > 0 and self._is_whole(line := bytes(buffer[:newline]).rstrip(BLANKS)):
             return len(line)
@@ -305,40 +306,46 @@ class JsonFramer:
 class LineFramer:
     """Cuts at newlines. The limit counts the bytes before the newline, a carriage return included."""
 
-    __slots__ = ("_buffer", "_bytes_max", "_end", "_error", "_position")
+    __slots__ = ("_begin", "_buffer", "_bytes_max", "_end", "_error", "_scanned")
 
     def __init__(self, bytes_max: int, end: bytes = b"\n") -> None:
         self._bytes_max = bytes_max
         self._end = end  # what is written; both ends are read
+        # What has come since a line was last waited for; lines are read off bytes, and more is put to a bytearray.
         self._buffer: bytes | bytearray = b""
-        self._position = 0  # No newline stands before it.
+        self._begin = 0  # where in it the next line begins
+        self._scanned = 0  # where in it a newline is still to be looked for
         self._error: FrameError | None = None
 
     @property
     def waiting(self) -> int:
         """Count the bytes not taken out yet."""
-        return len(self._buffer)
+        return len(self._buffer) - self._begin
 
     @property
     def partial(self) -> bool:
         """Say whether a message has begun that is not whole."""
-        return self._position > 0
+        return self._scanned > self._begin
 
     def feed(self, chunk: bytes) -> None:
         """Take in bytes; see `Framer.feed`."""
         if self._error is not None:
             return
-        if not self._buffer:
+        buffer = self._buffer
+        if self._begin == len(buffer):
             self._buffer = chunk
+            self._begin = self._scanned = 0
             return
-        if type(self._buffer) is bytes:
-            self._buffer = bytearray(self._buffer)
-        self._buffer += chunk
+        if type(buffer) is bytes:
+            buffer = self._buffer = bytearray(buffer[self._begin :])
+            self._scanned -= self._begin
+            self._begin = 0
+        buffer += chunk
 
     def try_single_message(self, chunk: bytes) -> bytes | None:
         """Return the only line of a chunk; see `Framer.try_single_message`."""
         last = len(chunk) - 1
-        if self._buffer or self._error is not None or last > self._bytes_max or chunk.find(b"\n") != last:
+        if self.waiting or self._error is not None or last > self._bytes_max or chunk.find(b"\n") != last:
             return None
         return (chunk[:-2] if chunk.endswith(b"\r\n") else chunk[:-1]) or None
 
@@ -346,47 +353,40 @@ class LineFramer:
         """Return the next payload or None; see `Framer.next`."""
         if self._error is not None:
             raise self._error
-        if self._position == 0 and self._buffer[:1] in (b"\n", b"\r"):
-            # Blank lines are skipped in one step: a peer may send as many as it likes.
-            blank = BLANK_LINES.match(self._buffer)
-            if blank is not None:
-                self._buffer = bytes(self._buffer[blank.end() :])
-        while buffer := self._buffer:
-            newline = buffer.find(b"\n", self._position, self._bytes_max + 1)
-            if newline < 0:
-                self._position = len(buffer)
-                if self._position > self._bytes_max:
+        while True:
+            buffer, begin = self._buffer, self._begin
+            end = buffer.find(b"\n", self._scanned, begin + self._bytes_max + 1)
+            if end < 0:
+                self._scanned = len(buffer)
+                if self._scanned - begin > self._bytes_max:
                     self._buffer = b""
-                    self._position = 0
+                    self._begin = self._scanned = 0
                     self._error = _over_bytes(self._bytes_max)
                     raise self._error
                 return None
-            line = self._take(newline)
+            if type(buffer) is bytearray:
+                buffer = self._buffer = bytes(buffer)
+            assert type(buffer) is bytes
+            self._begin = self._scanned = end + 1
+            line = buffer[begin : end - 1 if buffer[end - 1] == _RETURN and end > begin else end]
             if line:
                 return line
-        return None
+            # Blank lines are skipped in one step: a peer may send as many as it likes.
+            blank = BLANK_LINES.match(buffer, end + 1)
+            if blank is not None:
+                self._begin = self._scanned = blank.end()
 
     def finish(self) -> bytes | None:
         """Return what only the end of the stream ends; see `Framer.finish`."""
-        return self._take(len(self._buffer)) or None
+        line = bytes(self._buffer[self._begin :])
+        self._buffer = b""
+        self._begin = self._scanned = 0
+        return line.removesuffix(b"\r") or None
 
     def wrap(self, payload: bytes) -> bytes:
         """Return the bytes to write; see `Framer.wrap`."""
         assert b"\n" not in payload, "a message of a line framing holds a newline"
         return payload + self._end
-
-    def _take(self, end: int) -> bytes:
-        buffer = self._buffer
-        line = bytes(buffer[: end - 1 if buffer.endswith(b"\r", 0, end) else end])
-        if end + 1 >= len(buffer):
-            self._buffer = b""
-        else:
-            if type(buffer) is bytes:
-                buffer = self._buffer = bytearray(buffer)
-            assert type(buffer) is bytearray
-            del buffer[: end + 1]
-        self._position = 0
-        return line
 
 
 class LengthFramer:

@@ -59,7 +59,15 @@ def decoder(depth_max: int, digits_max: int) -> Callable[[bytes], Any]:
     # Digits made alike are found at a fifth of what a pattern takes.
     long_run = b"0" * (min(digits_max, _SAFE_DIGITS_MAX) + 1)
 
+    # What is no longer can neither be too deep nor hold a number of too many digits.
+    short = min(depth_max, digits_max, _SAFE_DIGITS_MAX)
+
     def decode(raw: bytes) -> Any:
+        if len(raw) <= short and b":" not in raw:
+            try:
+                return parse(raw)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise Malformed(_reason(error, raw)) from None
         # A text may hold brackets, so their number is only an upper bound of the depth. It is looked at first: what is
         # nested deeper than we take is not even built.
         keys = raw.count(b"{")
@@ -79,7 +87,9 @@ def decoder(depth_max: int, digits_max: int) -> Callable[[bytes], Any]:
             if collecting:
                 gc.enable()
         # Written again without its equal keys, a value has fewer colons.
-        if long_run in raw.translate(_ALL_ZEROS) or (keys and _has_fewer_colons(encode(value), raw)):
+        # A mapping with as many keys as the text has colons hides none.
+        flat = not keys or (type(value) is dict and len(value) == raw.count(b":"))
+        if long_run in raw.translate(_ALL_ZEROS) or (not flat and _has_fewer_colons(encode(value), raw)):
             _check_exactly(raw, digits_max)
         return value
 
