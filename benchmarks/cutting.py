@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
+from operator import methodcaller
 from time import thread_time
 from typing import Any
 
-from machines.loader import load
 from machines.model import Wire
+from machines.parser.loader import load
 from machines.wire.arrived_frames import opens_with_pattern
 from machines.wire.codec import Codec
 from machines.wire.composite_framing import PartsFramer
@@ -54,18 +56,16 @@ def least(
 def rows() -> Iterator[tuple[str, bytes, float]]:
     """Yield how messages are framed, one of them, and its seconds of CPU."""
     for framing in ("json", "lines", "text", "length"):
-        wire = Wire(framing=framing)  # type: ignore[arg-type]
+        wire = Wire(framing=framing)
         wrap, decode = make_framer(wire).wrap, Codec(wire).decode
         for value in VALUES:
             one = wrap(value)
-            yield framing, one, least(lambda wire=wire: make_framer(wire), lambda framer: framer.next(), decode, one)
+            yield framing, one, least(partial(make_framer, wire), lambda framer: framer.next(), decode, one)
     for name, messages in FRAMED.items():
         spec = load(name)
-        frames = tuple(filter(opens_with_pattern, dict.fromkeys(spec.frames.values())))
+        cut = methodcaller("next", tuple(filter(opens_with_pattern, dict.fromkeys(spec.frames.values()))))
         for one in messages:
-            make = lambda spec=spec: PartsFramer(spec.wire)  # noqa: E731
-            cut = lambda framer, frames=frames: framer.next(frames)  # noqa: E731
-            yield name, one, least(make, cut, Codec(spec.wire, spec.frames).decode, one)
+            yield name, one, least(partial(PartsFramer, spec.wire), cut, Codec(spec.wire, spec.frames).decode, one)
 
 
 def main() -> None:
