@@ -1,7 +1,7 @@
-"""Steps and values of a branch, compiled to closures over a frame's slots.
+"""What the expressions and steps of a machine can name, and what they call when they run.
 
-A closure takes the slot list and does its work at once; it runs inside a transition, and whoever runs the transition
-puts the slots back if one raises. Names are resolved here, once: to a slot, a setting, a partner or a built-in.
+Names are resolved here, once: to a slot, a setting, a partner or a built-in. How steps are written as functions is in
+`machines.engine.steps`.
 """
 
 from __future__ import annotations
@@ -12,26 +12,12 @@ from operator import itemgetter
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from machines import model
 from machines.effects import Send as SendEffect
 from machines.expressions.compiler import TOTAL, compile, fixed  # noqa: A004 (as in re.compile)
 from machines.messages.shapes import shown
-from machines.model import (
-    Binding,
-    Call,
-    Constant,
-    DropPeers,
-    Expression,
-    Let,
-    Name,
-    Secure,
-    SendMessages,
-    Spec,
-    Start,
-    Step,
-)
+from machines.model import Call, Expression, Name, Spec
 from machines.parser.loader import rules_functions
-from machines.values import FROZEN, Peer, Range, Rate, Record, freeze
+from machines.values import Peer, Range, Rate, Record
 from machines.work import SHORT, spend
 
 Slots = list[Any]
@@ -112,18 +98,6 @@ class MachineScope:
         """Compile an expression."""
         return compile(expression, self)
 
-    def frozen(self, expression: Expression) -> Value:
-        """Compile an expression whose value will be bound to a name or returned: a rule's is made immutable."""
-        value = compile(expression, self)
-        if isinstance(expression, Name | Constant):
-            return value
-
-        def frozen(slots: Slots) -> Any:
-            found = value(slots)
-            return found if type(found) in FROZEN else freeze(found)
-
-        return frozen
-
 
 def _read_live(frame: Any, name: str) -> Any:
     slots, slot = frame.live(name)
@@ -198,99 +172,21 @@ def limit_of(value: Any) -> int | Rate:
     raise TypeError(f"{shown(value)} is not a limit: a number, or a rate like 10 per 1 s")
 
 
-def compile_bindings(bindings: tuple[Binding, ...], scope: MachineScope) -> Action:
-    """Return the closure that binds names; all right sides see the old values."""
-    if any(binding.target in scope.live or binding.target in scope.around for binding in bindings):
-        return _compile_live(bindings, scope)
-    if len(bindings) == 1 and bindings[0].field is None:
-        slot = scope.slot_of[bindings[0].target]
-        value = scope.frozen(bindings[0].value)
-
-        def bind_one(slots: Slots) -> None:
-            slots[slot] = value(slots)
-
-        return bind_one
-    compiled = [(scope.slot_of[b.target], b.field, scope.frozen(b.value)) for b in bindings]
-
-    def bind(slots: Slots) -> None:
-        values = [value(slots) for _, _, value in compiled]
-        for (slot, field, _), value in zip(compiled, values, strict=True):
-            if field is None:
-                slots[slot] = value
-            else:  # a seat's field, before anyone else has seen the peer
-                peer: Peer = slots[slot]
-                slots[slot] = Peer(peer.number, Record({**peer.fields, field: value}))
-
-    return bind
+# -- what written steps call -----------------------------------------------------------------------------------------
 
 
-def _compile_live(bindings: tuple[Binding, ...], scope: MachineScope) -> Action:
-    """Return the closure that binds names of which some are live; what it writes around it can be taken back."""
-    own = [binding for binding in bindings if binding.target not in scope.live and binding.target not in scope.around]
-    bind_own = compile_bindings(tuple(own), scope) if own else None
-    shared = [(b.target, scope.slot_of.get(b.target), scope.frozen(b.value)) for b in bindings if b not in own]
-
-    def bind(slots: Slots) -> None:
-        frame = slots[0]
-        values = [value(slots) for _, _, value in shared]
-        if bind_own is not None:
-            bind_own(slots)
-        for (name, slot, _), value in zip(shared, values, strict=True):
-            if slot is not None:
-                frame.tree.write_live(frame.slots, slot, value)
-            else:
-                frame.tree.write_live(*frame.live(name), value)
-
-    return bind
+def with_field(peer: Peer, name: str, value: Any) -> Peer:
+    """Return a seat's peer with a field more, before anyone else has seen the peer."""
+    return Peer(peer.number, Record({**peer.fields, name: value}))
 
 
-def compile_start(start: Start, scope: MachineScope) -> Action:
-    """Return the closure that starts a machine."""
-    name = start.machine.path
-    arguments = start.machine.arguments or ()
-    values = [scope.frozen(argument) for argument in arguments]
+def sender(name: str, writer: MessageEncoder) -> Callable[[Any, Any, Any], None]:
+    """Return what sends a message: it is given the session, one peer or several, and the values of the fields."""
+    _, build, pack = writer
 
-    def begin(slots: Slots) -> None:
-        frame = slots[0]
-        frame.tree.start_later(frame, name, tuple([value(slots) for value in values]))
-
-    return begin
-
-
-def compile_send(
-    send: SendMessages, scope: MachineScope, writers: Mapping[str, MessageEncoder], at_hand: Value | None
-) -> Action:
-    """Return the closure that sends. ``at_hand`` gives the peer that a bare ``send`` goes to."""
-    if send.receivers is not None:
-        receivers = scope.value(send.receivers)
-    elif at_hand is not None:
-        receivers = at_hand
-    else:
-        raise LookupError(f"{send.place}: nobody is at hand; the checker should have said so")
-    actions = [_compile_message(call, scope, writers[call.path], receivers) for call in send.messages]
-    return actions[0] if len(actions) == 1 else in_order(actions)
-
-
-def _compile_message(call: Call, scope: MachineScope, writer: MessageEncoder, receivers: Value) -> Action:
-    fields, build, pack = writer
-    arguments = call.arguments
-    if arguments is None:
-        arguments = tuple(Name(field, call.place) for field in fields)
-    name = call.path
-    if not arguments:
-        constant = build(())
-
-        def send_constant(slots: Slots) -> None:
-            slots[0].tree.send(receivers(slots), name, constant, pack)
-
-        return send_constant
-    values = scope.value(model.Sequence(arguments, call.place))
-
-    def send(slots: Slots) -> None:
-        receiver = receivers(slots)
-        value = build(values(slots))
-        tree = slots[0].tree
-        if type(receiver) is Peer:  # by far the most frequent: `Acting.send` would do just this
+    def send(tree: Any, receiver: Any, values: Any) -> None:
+        value = build(values)
+        if type(receiver) is Peer:  # by far the most frequent: `Transaction.send` would do just this
             seat = tree.seats[receiver.number]
             if not (seat.lost or seat.dropped):
                 tree.effects.append(SendEffect(receiver.number, pack(value), name))
@@ -301,67 +197,15 @@ def _compile_message(call: Call, scope: MachineScope, writer: MessageEncoder, re
     return send
 
 
-def compile_secure(secure: Secure, scope: MachineScope) -> Action:
-    """Return the closure that has peers speak TLS."""
-    value = scope.value(secure.peers)
-
-    def secure_peers(slots: Slots) -> None:
-        found = value(slots)
-        if found is not None:
-            for peer in peers(found):
-                slots[0].tree.secure(peer)
-
-    return secure_peers
+def secure(tree: Any, found: Any) -> None:
+    """Have peers speak TLS, if any are named."""
+    if found is not None:
+        for peer in peers(found):
+            tree.secure(peer)
 
 
-def compile_drop(drop: DropPeers, scope: MachineScope) -> Action:
-    """Return the closure that closes peers."""
-    value = scope.value(drop.peers)
-
-    def drop_peers(slots: Slots) -> None:
-        found = value(slots)
-        if found is not None:
-            for peer in peers(found):
-                slots[0].tree.drop(peer, "dropped by its protocol")
-
-    return drop_peers
-
-
-def compile_steps(
-    steps: tuple[Step, ...], scope: MachineScope, writers: Mapping[str, MessageEncoder], at_hand: Value | None
-) -> Action | None:
-    """Return one closure for steps in order, or None where there are none."""
-    actions: list[Action] = []
-    for step in steps:
-        match step:
-            case Let():
-                actions.append(compile_bindings(step.bindings, scope))
-            case Start():
-                actions.append(compile_start(step, scope))
-            case SendMessages():
-                actions.append(compile_send(step, scope, writers, at_hand))
-            case Secure():
-                actions.append(compile_secure(step, scope))
-            case DropPeers():
-                actions.append(compile_drop(step, scope))
-    if not actions:
-        return None
-    return actions[0] if len(actions) == 1 else in_order(actions)
-
-
-def in_order(actions: list[Action]) -> Action:
-    """Return one closure that does several."""
-    if len(actions) == 2:
-        first, second = actions
-
-        def both(slots: Slots) -> None:
-            first(slots)
-            second(slots)
-
-        return both
-
-    def all_of_them(slots: Slots) -> None:
-        for action in actions:
-            action(slots)
-
-    return all_of_them
+def drop(tree: Any, found: Any) -> None:
+    """Close peers, if any are named."""
+    if found is not None:
+        for peer in peers(found):
+            tree.drop(peer, "dropped by its protocol")

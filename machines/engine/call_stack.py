@@ -161,7 +161,7 @@ class CallFrame:
     host: CallFrame | None  # the started machine that it is, or is run by: it awaits only what that one was lent
 
     # These are set before anybody asks for them, so `Interpreter.new_frame` leaves them out.
-    next: int  # what the row just taken asks for: ENTER, STAY or AGAIN (see machines.engine.compiler)
+    next: int  # what the row just taken asks for: ENTER, STAY or AGAIN (see machines.engine.steps)
     result: Any  # what the machine returned
     empty_told: bool  # whether ``closed`` told of an empty group since the state was entered
     entered: float  # when it was

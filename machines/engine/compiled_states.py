@@ -13,15 +13,14 @@ from transitions import Machine as TransitionsMachine
 from transitions.core import Event
 
 from machines.engine.actions import Action, Slots, Value
+from machines.engine.steps import StepWriter, Take, Written
 from machines.engine.watching import AwaitedCondition
-from machines.expressions.compiler import unchecked
 from machines.messages.bodies import MessageCodec
 from machines.messages.decoding import Parse
 from machines.model import State
 
 UNSET = type("Unset", (), {"__repr__": lambda self: "<unset>", "__slots__": ()})()
 END = ".end"
-ENTER, STAY, AGAIN = 1, 2, 3  # what a row asks for once it is taken: CallFrame.next
 Kind = Literal["pass", "wait", "call", "each", "accept", "choice", "final"]
 PASS: Final = "pass"
 WAIT: Final = "wait"
@@ -37,44 +36,25 @@ MessageHandler = tuple[str, MessageCodec, Places]  # event, how to recognise it,
 Reading = tuple[MessageHandler, tuple[Any, ...]]  # the message that something is, and its fields
 
 
-def go_on(slots: Slots) -> None:
-    """Do nothing but leave the state."""
-    slots[0].next = ENTER
-
-
 class LeanEvent(Event):
-    """The event class of a table: guards in order, the first that holds acts, then the state changes."""
+    """The event class of a table: what takes the rows of a state is one function, written of them."""
 
-    rows: dict[str, tuple[tuple[Guard | None, Guard | None, Action | None, str | None], ...]]
+    takes: dict[str, Take]
 
-    def compile(self) -> None:
+    def compile(self, steps: StepWriter) -> None:
         """Take the rows over from the stock transitions; later additions would not be seen."""
 
-        def lean(row: Any) -> tuple[Guard | None, Guard | None, Action | None, str | None]:
-            guard = row.conditions[0].func if row.conditions else None
-            action = row.before[0]
-            return unchecked(guard), guard, None if action is go_on else action, row.dest
+        def written(row: Any) -> tuple[Written | None, Written, str | None]:
+            return (row.conditions[0].func if row.conditions else None), row.before[0], row.dest
 
-        self.rows = {source: tuple(map(lean, transitions)) for source, transitions in self.transitions.items()}
+        self.takes = {source: steps.take(list(map(written, rows))) for source, rows in self.transitions.items()}
 
     def trigger(self, model: Any, slots: Slots) -> bool:
-        """Take the first row of the model's state whose guard holds; return whether there was one.
+        """Take the first row of the model's state whose condition holds; return whether there was one.
 
         The stock method takes any arguments for its callbacks; ours get the slots, and passing just those is quicker.
         """
-        for value_of, guard, action, destination in self.rows[model._state]:
-            if value_of is not None:
-                value = value_of(slots)
-                if value is False or (value is not True and not guard(slots)):  # it says what is wrong
-                    continue
-            if action is not None:
-                action(slots)
-            else:
-                model.next = ENTER
-            if destination is not None:
-                model._state = destination
-            return True
-        return False
+        return self.takes[model._state](model, slots)
 
 
 class LeanMachine(TransitionsMachine):
@@ -115,8 +95,8 @@ class CompiledState:
     """One compiled state."""
 
     __slots__ = ("accept", "asked", "awaits", "bind", "binds", "binds_then", "each", "entry", "in_turn", "kind",
-                 "layer", "moments", "name", "place", "plain", "run", "seconds", "state", "then", "timed", "timeless",
-                 "whens", "within")  # fmt: skip
+                 "layer", "moments", "name", "place", "plain", "run", "seconds", "state", "takes", "then", "timed",
+                 "timeless", "whens", "within")  # fmt: skip
 
     def __init__(self, name: str, kind: Kind, layer: HandlerScope, place: str) -> None:
         self.name = name
@@ -143,7 +123,8 @@ class CompiledState:
         self.timeless = True  # whether that is the same whenever it is asked
         self.each: CompiledEach | None = None
         self.accept: CompiledAccept | None = None
-        self.then: Callable[..., bool] | None = None  # trigger of ``.then``
+        self.takes: dict[str, Take] = {}  # what takes the rows of an event here
+        self.then: Take | None = None  # those of ``.then``
 
 
 class CompiledEach:

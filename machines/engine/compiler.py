@@ -17,56 +17,41 @@ from transitions import Machine as TransitionsMachine
 from machines.analysis.call_graph import CALL_DEPTH_MAX, CallGraph, live_around
 from machines.analysis.scopes import bindings, frame_names
 from machines.analysis.traversal import all_branches, all_steps
-from machines.engine.actions import (
-    Action,
-    MachineScope,
-    MessageEncoder,
-    Slots,
-    Value,
-    compile_bindings,
-    compile_steps,
-    duration,
-    limit_of,
-)
+from machines.engine.actions import Action, MachineScope, MessageEncoder, Slots, Value, duration
 from machines.engine.compiled_states import (
     ACCEPT,
-    AGAIN,
     CALL,
     CHOICE,
     EACH,
     END,
-    ENTER,
     FINAL,
     NO_LAYER,
     PASS,
-    STAY,
     UNSET,
     WAIT,
     CompiledAccept,
     CompiledEach,
     CompiledState,
-    Guard,
     HandlerScope,
     Kind,
     LeanEvent,
     LeanMachine,
     MessageHandler,
-    go_on,
     side_by_side,
 )
-from machines.engine.outcome import match_outcome
+from machines.engine.steps import AGAIN, ENTER, STAY, AtHand, StepWriter, Written
 from machines.engine.watching import AwaitedCondition, is_live_only
-from machines.expressions.compiler import compile_guard
 from machines.expressions.unparse import walk
 from machines.messages.bodies import MessageCodec, compile_message
 from machines.messages.decoding import INT_DIGITS
 from machines.messages.width import WIDE_MIN, widest
 from machines.model import (
+    Accept,
     Always,
-    Branch,
     Call,
     Choice,
     CompositeFrame,
+    Each,
     Expression,
     Goto,
     Handlers,
@@ -83,7 +68,6 @@ from machines.model import (
     Step,
     Timer,
 )
-from machines.values import FROZEN, freeze
 from machines.wire.codec import Codec
 from machines.wire.composite_framing import PartsFramer
 from machines.wire.framing import Framer, make_framer
@@ -116,8 +100,8 @@ class CompiledMachine:
         self.whens: tuple[AwaitedCondition, ...] = ()  # of its ``always``
         self.stands = False  # whether there are clocks or conditions of its ``always``
         self.nodes: dict[str, CompiledState] = {}
+        self.machine: TransitionsMachine  # its events have all rows
         self.entrance: CompiledState
-        self.triggers: dict[str, Callable[..., bool]] = {}
         self.conditions: dict[tuple[str, str], Any] = {}  # that may refuse, by state and message; made when one does
         _Builder(machine, self, program).build()
 
@@ -126,23 +110,25 @@ class Program:
     """A role of a spec, compiled once and shared by all its sessions.
 
     ``rules`` gives the modules that the spec names. With ``stock`` the tables run on the stock event class of
-    transitions instead of the lean one, and no quick way stands before the rules of `machines.semantics`: the slow
-    twin for the test that they agree.
+    transitions instead of the lean one, and without ``quick`` no quick way stands before the rules of
+    `machines.semantics`: both make the slow twin for the test that they agree.
     """
 
-    def __init__(self, spec: Spec, role: str, rules: Mapping[str, ModuleType], *, stock: bool = False) -> None:
+    def __init__(
+        self, spec: Spec, role: str, rules: Mapping[str, ModuleType], *, stock: bool = False, quick: bool = True
+    ) -> None:
         self.spec = spec
         self.role: Role = spec.roles[role]
         self.wire = spec.wire
         self.work_max = spec.wire.work_max
-        self.rules, self.stock = rules, stock
+        self.rules, self.stock, self.quick = rules, stock, quick
         self.codec = Codec(spec.wire, spec.frames)
         self.frames = spec.frames
         # What is listed of a role by layers that hear it together, as they are met: see `machines.engine.mailbox`.
         self.expected: dict[tuple[str, tuple[HandlerScope, ...]], tuple[bool, tuple[CompositeFrame, ...], bool]] = {}
         # Whether a message's bytes may be parsed past the codec: see `machines.messages.decoding.parser_of`.
         self.shallow_bytes = 2 * spec.wire.depth_max  # a text that is no longer is not nested too deep
-        self.parses = not stock and spec.wire.framing != "text" and spec.wire.digits_max >= INT_DIGITS
+        self.parses = quick and spec.wire.framing != "text" and spec.wire.digits_max >= INT_DIGITS
         self.connects: tuple[str, ...] = tuple(spec.connects.get(role, ()))
         main = self.role.machines["main"]
         self.per_connection = bool(main.parameters)
@@ -171,7 +157,6 @@ class Program:
             for seat_role, shapes in self.heard.items()
             if any(shape.name in urgent for shape in shapes)
         }
-        # Why no session of it can be run, or nothing: the checker says so too, with the place.
         flow = CallGraph(spec, self.role)
         self.refused = _why_refused(flow)
         self.live_around = live_around(flow, union=True)
@@ -194,6 +179,7 @@ class Program:
 
 
 def _why_refused(flow: CallGraph) -> str:
+    """Return why no session of a role can be run, or nothing: the checker says so too, with the place."""
     if flow.circle:
         return f"calls go in a circle: {' -> '.join(flow.circle)}"
     if len(flow.longest_chain()) > CALL_DEPTH_MAX:
@@ -223,7 +209,8 @@ class _Builder:
         self.program = program
         around = program.live_around[machine.name] - table.slot_of.keys()
         self.scope = MachineScope(program.spec, program.role.name, table.slot_of, program.rules, table.live, around)
-        self.rows: list[tuple[str, str, str | None, Guard | None, Action]] = []
+        self.steps = StepWriter(self.scope, program.writers, machine.place)
+        self.rows: list[tuple[str, str, str | None, Written | None, Written]] = []
         self.hidden = 0
 
     def build(self) -> None:
@@ -236,7 +223,7 @@ class _Builder:
             table.whens = self.conditions(always.answers)
             table.stands = bool(table.standing or table.whens)
         if self.machine.live:
-            table.first_live = compile_bindings(self.machine.live, self.scope)
+            table.first_live = self.steps.bind(self.machine.live)
         for state in self.machine.states.values():
             table.nodes[state.name] = self.node(state)
         table.entrance = table.nodes[table.first]
@@ -244,7 +231,7 @@ class _Builder:
         for state in self.machine.states.values():
             self.state_rows(state, always)
         machine_class = TransitionsMachine if self.program.stock else LeanMachine
-        machine = machine_class(
+        machine = table.machine = machine_class(
             model=None,
             states=list(table.nodes),
             initial=None,
@@ -255,10 +242,11 @@ class _Builder:
             machine.add_transition(name, source, destination, conditions=[guard] if guard else None, before=[action])
         for name, event in machine.events.items():
             if isinstance(event, LeanEvent):
-                event.compile()
-            table.triggers[name] = event.trigger
+                event.compile(self.steps)
+            for source in event.transitions:
+                table.nodes[source].takes[name] = event.takes[source] if isinstance(event, LeanEvent) else event.trigger
         for node in table.nodes.values():
-            node.then = table.triggers.get(".then")
+            node.then = node.takes.get(".then")
 
     # -- layers ------------------------------------------------------------------------------------------------------
 
@@ -266,7 +254,7 @@ class _Builder:
         """Compile what a state or an always lists. Only a state that asks takes answers from its player."""
         audience: Value | Literal["inner", "partner"] = "inner"
         if awaits is not None:
-            audience = self.scope.value(awaits)
+            audience = self.steps.value(awaits)
         elif self.program.one_partner:
             audience = "partner"
         readers: dict[str, list[MessageHandler]] = {}
@@ -291,7 +279,7 @@ class _Builder:
 
         def listed(kind: str, moments: tuple[Timer, ...]) -> Iterator[tuple[str, bool, Value]]:
             for index, moment in enumerate(moments):
-                yield f".{kind}{index}", kind == "every", self.scope.value(moment.wait)
+                yield f".{kind}{index}", kind == "every", self.steps.value(moment.wait)
 
         return (*listed("after", answers.after), *listed("every", answers.every))
 
@@ -300,13 +288,13 @@ class _Builder:
         own = {name for name, _ in bindings(self.machine, self.program.spec)}
         changing = (own - {*self.table.live, *self.scope.around}) | {"peer", "reason", "result", "running"}
         return tuple(
-            AwaitedCondition(f".when{index}", compile_guard(one.wait, self.scope), is_live_only(one.wait, changing))
+            AwaitedCondition(f".when{index}", self.steps.guard(one.wait), is_live_only(one.wait, changing))
             for index, one in enumerate(answers.when)
         )
 
     def seconds(self, expression: Expression) -> Value:
         """Compile a limit to a closure that gives its seconds."""
-        value = self.scope.value(expression)
+        value = self.steps.value(expression)
         return lambda slots: duration(value(slots))
 
     def known_seconds(self, expression: Expression) -> float | None:
@@ -321,91 +309,66 @@ class _Builder:
 
     def node(self, state: State) -> CompiledState:
         """Compile one state: what is done on entry, and what it then waits for or calls."""
-        kind: Kind = PASS
-        if state.run is not None:
-            kind = CALL
-        elif state.accept is not None:
-            kind = ACCEPT
-        elif state.each is not None:
-            kind = EACH
-        elif state.ask is not None or state.waits:
-            kind = WAIT
+        kind = _kind(state)
         layer = self.layer("", state.answers, state.awaits, state if state.ask is not None else None)
         node = CompiledState(state.name, kind, layer, f"{state.place.file}:{state.place.line}")
         node.state = state
-        scope = self.scope
-        at_hand = self.partner()
-        if state.awaits is not None:
-            at_hand = scope.value(state.awaits)
-        node.entry = compile_steps(state.steps, scope, self.program.writers, at_hand)
+        node.entry = self.steps.entry(state.steps, state.awaits if state.awaits is not None else self.partner())
         node.binds = kind not in (PASS, WAIT) or _lets(state.steps)
         node.binds_then = state.then is None or any(_lets(branch.steps) for branch in all_branches(state.then))
-        if state.awaits is not None:
-            node.awaits = scope.value(state.awaits)
-        elif kind == WAIT and state.ask is None:
-            node.awaits = self.partner()
-        if state.within is not None:
-            node.seconds = self.known_seconds(state.within)
-            node.within = self.seconds(state.within) if node.seconds is None else None
-        node.moments, node.whens = self.moments(state.answers), self.conditions(state.answers)
-        node.plain = (
-            not self.program.stock
-            and kind == WAIT
-            and state.ask is None
-            and node.awaits is not None
-            and node.seconds is not None
-            and not node.moments
-            and not node.whens
-        )
-        node.timed = kind == WAIT or state.within is not None or bool(node.moments or node.whens)
+        self.wait(node, state)
         if state.run is not None:
-            node.run = (state.run.path, self.arguments(state.run.arguments or ()))
-        if state.ask is not None:
-            arguments = state.ask.arguments or ()
-            names = tuple(a.name if isinstance(a, Name) else str(i) for i, a in enumerate(arguments))
-            node.asked = (state.ask.path, names, self.arguments(arguments), tuple(layer.answers))
+            node.run = (state.run.path, self.steps.arguments(state.run.arguments or ()))
         if state.bindings and state.accept is None:
-            node.bind = compile_bindings(state.bindings, scope)
+            node.bind = self.steps.bind(state.bindings)
             parts = [part for binding in state.bindings for part in walk(binding.value)]
             node.timeless = not any(
                 (isinstance(part, Name) and part.name == "elapsed") or (isinstance(part, Call) and part.path == "gone")
                 for part in parts
             )
         if state.each is not None:
-            each = state.each
-            node.each = CompiledEach(
-                self.table.slot_of[each.name],
-                scope.value(each.items),
-                compile_guard(each.guard, scope) if each.guard is not None else None,
-                compile_guard(each.until, scope) if each.until is not None else None,
-                scope.value(each.parallel) if each.parallel is not None else None,
-            )
-            node.in_turn = not self.program.stock and state.run is not None and each.parallel is None
+            node.each = self.each(state.each)
+            node.in_turn = self.program.quick and state.run is not None and node.each.parallel is None
         if state.accept is not None:
-            accept = state.accept
-            node.accept = CompiledAccept(
-                accept.name,
-                accept.machine.path,
-                self.arguments(accept.machine.arguments or ()),
-                self.table.slot_of[accept.name],
-                self.table.slot_of["peer"],
-            )
-            node.accept.seats = scope.value(accept.seats) if accept.seats is not None else None
-            node.accept.linger = scope.value(accept.linger) if accept.linger is not None else None
+            node.accept = self.accept(state.accept)
         return node
 
-    def arguments(self, expressions: tuple[Any, ...]) -> Value:
-        """Compile arguments to one closure that gives them as a tuple, immutable."""
-        values = [self.scope.frozen(expression) for expression in expressions]
-        if not values:
-            return lambda slots: ()
-        if len(values) == 1:
-            only = values[0]
-            return lambda slots: (only(slots),)
-        if len(values) == 2:
-            first, second = values
-            return lambda slots: (first(slots), second(slots))
-        return lambda slots: tuple([value(slots) for value in values])
+    def wait(self, node: CompiledState, state: State) -> None:
+        """Compile whom a state awaits, what it asks, and its clocks and conditions."""
+        if state.awaits is not None:
+            node.awaits = self.steps.value(state.awaits)
+        elif node.kind == WAIT and state.ask is None:
+            node.awaits = self.partner()
+        if state.within is not None:
+            node.seconds = self.known_seconds(state.within)
+            node.within = self.seconds(state.within) if node.seconds is None else None
+        node.moments, node.whens = self.moments(state.answers), self.conditions(state.answers)
+        node.timed = node.kind == WAIT or state.within is not None or bool(node.moments or node.whens)
+        if state.ask is not None:
+            arguments = state.ask.arguments or ()
+            names = tuple(a.name if isinstance(a, Name) else str(i) for i, a in enumerate(arguments))
+            node.asked = (state.ask.path, names, self.steps.arguments(arguments), tuple(node.layer.answers))
+        plain = state.ask is None and node.awaits is not None and node.seconds is not None
+        node.plain = self.program.quick and node.kind == WAIT and plain and not (node.moments or node.whens)
+
+    def each(self, each: Each) -> CompiledEach:
+        """Compile the items of a loop."""
+        return CompiledEach(
+            self.table.slot_of[each.name],
+            self.steps.value(each.items),
+            self.steps.guard(each.guard) if each.guard is not None else None,
+            self.steps.guard(each.until) if each.until is not None else None,
+            self.steps.value(each.parallel) if each.parallel is not None else None,
+        )
+
+    def accept(self, accept: Accept) -> CompiledAccept:
+        """Compile a sign-up."""
+        arguments = self.steps.arguments(accept.machine.arguments or ())
+        slot, peer_slot = self.table.slot_of[accept.name], self.table.slot_of["peer"]
+        compiled = CompiledAccept(accept.name, accept.machine.path, arguments, slot, peer_slot)
+        compiled.seats = self.steps.value(accept.seats) if accept.seats is not None else None
+        compiled.linger = self.steps.value(accept.linger) if accept.linger is not None else None
+        return compiled
 
     def partner(self) -> Value | None:
         """Return how to read the only peer of the role, if it has only one."""
@@ -415,7 +378,7 @@ class _Builder:
 
     def speaker(self, awaited: Expression | None) -> Value:
         """Return how to read the peer at hand under an event: who spoke, or is awaited, or is the only one."""
-        partner = self.scope.value(awaited) if awaited is not None else self.partner()
+        partner = self.steps.value(awaited) if awaited is not None else self.partner()
 
         def speaking(slots: Slots) -> Any:
             peer = slots[0].tree.speaker
@@ -441,77 +404,37 @@ class _Builder:
             for event, choice in always.answers.choices():
                 self.choice_rows("always:" + event, state.name, state.name, choice, speaker)
 
-    def choice_rows(self, event: str, source: str, origin: str, choice: Choice, at_hand: Value | None) -> None:
+    def choice_rows(self, event: str, source: str, origin: str, choice: Choice, at_hand: AtHand) -> None:
         """Add the rows of one choice; ``origin`` is the state that ``stay`` keeps."""
         for branch in choice.branches:
-            guard = self.guard(branch)
-            action = compile_steps(branch.steps, self.scope, self.program.writers, at_hand)
-            then = branch.next
-            match then:
-                case Goto():
-                    self.rows.append((event, source, then.state, guard, _asking(action, ENTER)))
-                case Stay():
-                    code = AGAIN if then.again else STAY
+            code, destination = ENTER, None
+            match branch.next:
+                case Goto(state):
+                    destination = state
+                case Stay(again=again):
+                    code = AGAIN if again else STAY
                     destination = None if source == origin else origin
-                    self.rows.append((event, source, destination, guard, _asking(action, code)))
                 case Return():
-                    self.rows.append((event, source, END, guard, _returning(action, self.scope, then)))
+                    destination = END
                 case Choice():
                     self.hidden += 1
-                    hidden = f"{origin}/{self.hidden}"
-                    self.table.nodes[hidden] = CompiledState(hidden, CHOICE, NO_LAYER, str(branch.place))
-                    self.rows.append((event, source, hidden, guard, _asking(action, ENTER)))
-                    self.choice_rows(".then", hidden, origin, then, at_hand)
+                    destination = f"{origin}/{self.hidden}"
+                    self.table.nodes[destination] = CompiledState(destination, CHOICE, NO_LAYER, str(branch.place))
+            condition, action = self.steps.condition(branch), self.steps.action(branch, code, at_hand)
+            self.rows.append((event, source, destination, condition, action))
+            if isinstance(branch.next, Choice):
+                self.choice_rows(".then", f"{origin}/{self.hidden}", origin, branch.next, at_hand)
 
-    def guard(self, branch: Branch) -> Guard | None:
-        """Compile ``if`` and ``limit``: the limit is counted only where the guard holds, for then it is taken."""
-        guard = compile_guard(branch.guard, self.scope) if branch.guard is not None else None
-        if branch.limit is None:
-            return guard
-        limit = self.scope.value(branch.limit)
-        key = branch.limit.name if isinstance(branch.limit, Name) else str(branch.place)
 
-        def limited(slots: Slots) -> bool:
-            if guard is not None and not guard(slots):
-                return False
-            return bool(slots[0].allow(key, limit_of(limit(slots))))
-
-        return limited
+def _kind(state: State) -> Kind:
+    if state.run is not None:
+        return CALL
+    if state.accept is not None:
+        return ACCEPT
+    if state.each is not None:
+        return EACH
+    return WAIT if state.ask is not None or state.waits else PASS
 
 
 def _lets(steps: tuple[Step, ...]) -> bool:
     return any(isinstance(step, Let) for step in steps)
-
-
-def _asking(action: Action | None, code: int) -> Action:
-    if action is None:
-        if code == ENTER:
-            return go_on
-
-        def only_next(slots: Slots) -> None:
-            slots[0].next = code
-
-        return only_next
-
-    def act(slots: Slots) -> None:
-        action(slots)
-        slots[0].next = code
-
-    return act
-
-
-def _returning(action: Action | None, scope: MachineScope, returned: Return) -> Action:
-    value = scope.value(returned.value)
-    outcome = scope.value(returned.outcome) if returned.outcome is not None else None
-
-    def act(slots: Slots) -> None:
-        if action is not None:
-            action(slots)
-        frame = slots[0]
-        found = value(slots)
-        frame.result = found if type(found) in FROZEN else freeze(found)
-        if outcome is not None:
-            frame.extras().outcome = match_outcome(outcome(slots))
-        frame.next = ENTER
-
-    return act

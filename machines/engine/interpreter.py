@@ -33,9 +33,7 @@ from machines.engine.call_stack import (
 )
 from machines.engine.compiled_states import (
     ACCEPT,
-    AGAIN,
     CHOICE,
-    ENTER,
     FINAL,
     PASS,
     WAIT,
@@ -46,6 +44,7 @@ from machines.engine.compiled_states import (
 )
 from machines.engine.compiler import Program
 from machines.engine.rule_errors import raised_in
+from machines.engine.steps import AGAIN, ENTER
 from machines.engine.timers import start_clocks, start_standing
 from machines.engine.transaction import NO_QUESTIONS, PLAIN, Forgotten, PendingSpawn, Transaction
 from machines.semantics import calls
@@ -142,7 +141,7 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
                 slots[table.peer_slot] = peer  # a fault without a peer, such as an empty group's, says so
             if reason is not None and table.reason_slot:
                 slots[table.reason_slot] = reason
-            if not table.triggers[event](frame, slots):
+            if not frame.node.takes[event](frame, slots):
                 slots[:] = saved
                 return False
             while (node := table.nodes[frame._state]).kind == CHOICE:

@@ -98,8 +98,8 @@ def compile(expression: Expression, scope: Scope) -> Evaluator:  # noqa: A001 (a
     The closure raises:
         EvaluationError: an operator or built-in has no meaning for its values, or a result is out of bounds.
     """
-    compiler = _Compiler(expression, scope)
-    return compiler.write.run(compiler.part(expression))
+    writer = Writer(expression.place)
+    return writer.run(part_of(expression, scope, writer))
 
 
 def compile_guard(expression: Expression, scope: Scope) -> Guard:
@@ -112,17 +112,18 @@ def compile_guard(expression: Expression, scope: Scope) -> Guard:
     if is_boolean(expression):
         return run
     truth_of = _truth_of(expression)
-
-    def guard(slots: list[Any]) -> bool:
-        return truth_of(run(slots))
-
-    guard.__wrapped__ = run  # type: ignore[attr-defined]
-    return guard
+    return lambda slots: truth_of(run(slots))
 
 
-def unchecked(guard: Guard | None) -> Guard | None:
-    """Return what gives a guard's value, boolean or not: for whoever looks at that himself."""
-    return getattr(guard, "__wrapped__", guard)
+def part_of(expression: Expression, scope: Scope, writer: Writer) -> Part:
+    """Return an expression as a part of what a writer writes; what it does is what the closure of `compile` does."""
+    return _Compiler(scope, writer).part(expression)
+
+
+def condition_of(expression: Expression, scope: Scope, writer: Writer) -> str:
+    """Return an expression as the condition of an ``if`` in what a writer writes: see `compile_guard`."""
+    part = part_of(expression, scope, writer)
+    return part.text if is_boolean(expression) else writer.holds(part, _truth_of(expression))
 
 
 # -- parts -----------------------------------------------------------------------------------------------------------
@@ -131,12 +132,13 @@ def unchecked(guard: Guard | None) -> Guard | None:
 class _Compiler:
     """Turns an expression into parts of Python, each as its operator has it."""
 
-    def __init__(self, expression: Expression, scope: Scope) -> None:
+    def __init__(self, scope: Scope, writer: Writer) -> None:
         self._scope = scope
         self._items: dict[str, Part] = {}  # of the lists that a part stands within
-        self.write = Writer(expression.place)
+        self.write = writer
 
     def part(self, expression: Expression) -> Part:
+        """Return an expression as a part."""
         write = self.write
         match expression:
             case Constant(value):

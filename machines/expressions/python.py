@@ -19,7 +19,7 @@ from typing import Any
 
 from machines.expressions.operations import DIRECT, INTEGER_MAX, INTEGER_MIN, UNMISTAKABLE, typed_equal
 from machines.flat_records import FlatRecord
-from machines.values import Peer, Range, Record
+from machines.values import FROZEN, Peer, Range, Record, freeze
 from machines.work import SHORT
 
 Evaluator = Callable[[list[Any]], Any]
@@ -81,11 +81,15 @@ class FieldOf:
 
 
 class Writer:
-    """Writes the parts of one expression, from the inside outward, and makes a function of the outermost."""
+    """Writes the parts of an expression, from the inside outward, and makes a function of the outermost, or of lines.
+
+    ``place`` is what tracebacks call the file. Whatever is written by one writer may stand in one function.
+    """
 
     def __init__(self, place: object) -> None:
         self.place = place
         self._names: dict[str, Any] = {"__builtins__": {}, "type": type, "len": len, "int": int, "tuple": tuple}
+        self._known: dict[int, str] = {}  # the names, by the ids of what they stand for
         self._temporaries = 0
         self._given = "s"  # what a function of a part takes: the slots, and the items of lists that it stands within
 
@@ -96,6 +100,28 @@ class Writer:
         code = compile(f"lambda {self._given}: {part.text}", f"<{self.place}>", "eval")
         made: Evaluator = eval(code, self._names)  # noqa: S307 (it was written here: see above)
         return made
+
+    def function(self, name: str, parameters: str, lines: Iterable[str]) -> Callable[..., Any]:
+        """Return the function of lines, which are indented by 4 blanks for each block that they stand in."""
+        text = "\n".join((f"def {name}({parameters}):", *(f"    {line}" for line in lines)))
+        made: dict[str, Any] = {}
+        exec(compile(text, f"<{self.place}>", "exec"), self._names, made)  # noqa: S102 (it was written here, too)
+        function: Callable[..., Any] = made[name]
+        function.__doc__ = text
+        return function
+
+    def frozen(self, part: Part) -> Part:
+        """Return the value of a part, made immutable: that of a rule may not be."""
+        if part.known or part.slot is not None:
+            return part
+        value = self.temporary()
+        known, freeze_ = self.called(FROZEN), self.called(freeze)
+        return self._part(f"({value} if type({value} := {part.text}) in {known} else {freeze_}({value}))", [part])
+
+    def holds(self, part: Part, truth_of: Callable[[Any], bool]) -> str:
+        """Return the condition that a part is true; ``truth_of`` says so, or raises, of what is neither."""
+        value = self.temporary()
+        return f"({value} := {part.text}) is True or ({value} is not False and {self.called(truth_of)}({value}))"
 
     # -- what expressions are made of --------------------------------------------------------------------------------
 
@@ -109,18 +135,18 @@ class Writer:
 
     def read(self, read: Evaluator) -> Part:
         """Return what a function gives of the slots."""
-        return Part(f"{self._called(read)}(s)")
+        return Part(f"{self.called(read)}(s)")
 
     def constant(self, value: Any) -> Part:
         """Return the part that is always ``value``."""
         plain = value is None or type(value) in (bool, int, str)
-        return Part(repr(value) if plain and value != -(1 << 63) else self._called(value), 0, value)
+        return Part(repr(value) if plain and value != -(1 << 63) else self.called(value), 0, value)
 
     def call(self, function: Callable[..., Any], given: Iterable[Part], *, slots: bool = False) -> Part:
         """Return the call of a function with the parts as arguments, with the slots before them if it wants them."""
         parts = list(given)
         arguments = (["s"] if slots else []) + [part.text for part in parts]
-        return self._part(f"{self._called(function)}({', '.join(arguments)})", parts)
+        return self._part(f"{self.called(function)}({', '.join(arguments)})", parts)
 
     def sequence(self, given: list[Part]) -> Part:
         """Return the tuple of the parts."""
@@ -133,11 +159,11 @@ class Writer:
     def mapped(self, keys: list[str], given: list[Part]) -> Part:
         """Return the Record of the parts under their keys."""
         pairs = ", ".join(f"{key!r}: {part.text}" for key, part in zip(keys, given, strict=True))
-        return self._part(f"{self._called(Record)}({{{pairs}}})", given)
+        return self._part(f"{self.called(Record)}({{{pairs}}})", given)
 
     def field(self, owner: Part, name: str, general: Callable[..., Any]) -> Part:
         """Return ``owner.name``."""
-        field = self._called(FieldOf(name, general))
+        field = self.called(FieldOf(name, general))
         if owner.known or not name.isascii() or iskeyword(name):
             return self._part(f"{field}({owner.text})", [owner])
         value, there = self._once(owner)
@@ -150,12 +176,12 @@ class Writer:
         value, there = self._once(owner)
         number = index.constant
         short = f"{value}[{number}] if type({there}) is tuple and {number} < len({value})"
-        return self._part(f"({short} else {self._called(general)}({value}, {number}))", [owner])
+        return self._part(f"({short} else {self.called(general)}({value}, {number}))", [owner])
 
     @contextmanager
     def item_of_list(self) -> Iterator[Part]:
         """Give what stands for the item of a list in what is written within."""
-        item, outside = self._temporary(), self._given
+        item, outside = self.temporary(), self._given
         self._given = f"{outside}, {item}"
         yield Part(item)
         self._given = outside
@@ -164,7 +190,7 @@ class Writer:
         """Return the list of the values for those items of another of which the condition holds."""
         parts = [over, value] if condition is None else [over, value, condition]
         functions = "".join(f", lambda {item.text}: {part.text}" for part in parts[1:])
-        return self._part(f"{self._called(made_of)}({over.text}{functions})", parts)
+        return self._part(f"{self.called(made_of)}({over.text}{functions})", parts)
 
     # -- operators ---------------------------------------------------------------------------------------------------
 
@@ -185,18 +211,18 @@ class Writer:
         if left.known:
             left, right = right, left
         sign, no = ("==", "") if wanted else ("!=", "not ")
-        equal = self._called(typed_equal)
+        equal = self.called(typed_equal)
         if left.known:
             return self._part(f"({no}{equal}({left.text}, {right.text}))", [left, right])
         if right.constant is None or type(right.constant) is bool:
             return self._part(f"({left.text} {'is' if wanted else 'is not'} {right.text})", [left])
         first, there = self._once(left)
         if type(right.constant) in (int, str):
-            kind = self._called(type(right.constant))
+            kind = self.called(type(right.constant))
             short = f"{first} {sign} {right.text} if type({there}) is {kind}"
             return self._part(f"({short} else {no}{equal}({first}, {right.text}))", [left])
         second, here = self._once(right)
-        direct, kind = self._called(DIRECT), self._temporary()
+        direct, kind = self.called(DIRECT), self.temporary()
         short = f"{first} {sign} {second} if ({kind} := type({there})) is type({here}) and {kind} in {direct}"
         return self._part(f"({short} else {no}{equal}({first}, {second}))", [left, right])
 
@@ -216,16 +242,16 @@ class Writer:
         """Return ``<``, ``<=``, ``>`` or ``>=``."""
         first, second, ints = self._two_ints(left, right)
         return self._part(
-            f"({first} {sign} {second} if {ints} else {self._called(general)}({first}, {second}))", [left, right]
+            f"({first} {sign} {second} if {ints} else {self.called(general)}({first}, {second}))", [left, right]
         )
 
     def calculation(self, sign: str, left: Part, right: Part, general: Callable[[Any, Any], Any]) -> Part:
         """Return ``+``, ``-`` or ``*``, of two ints at once if the result fits."""
         first, second, ints = self._two_ints(left, right)
-        result = self._temporary()
+        result = self.temporary()
         fits = f"{INTEGER_MIN} <= ({result} := {first} {sign} {second}) <= {INTEGER_MAX}"
         return self._part(
-            f"({result} if {ints} and {fits} else {self._called(general)}({first}, {second}))", [left, right]
+            f"({result} if {ints} and {fits} else {self.called(general)}({first}, {second}))", [left, right]
         )
 
     # -- names -------------------------------------------------------------------------------------------------------
@@ -233,15 +259,20 @@ class Writer:
     def _part(self, text: str, parts: Iterable[Part]) -> Part:
         """Return what is written of these parts; what is deep becomes a function of its own."""
         depth = 1 + max((part.depth for part in parts), default=0)
-        return Part(text, depth) if depth <= DEEP else Part(f"{self._called(self.run(Part(text)))}({self._given})")
+        return Part(text, depth) if depth <= DEEP else Part(f"{self.called(self.run(Part(text)))}({self._given})")
 
-    def _called(self, value: Any) -> str:
-        """Return a name for something that the text mentions."""
-        name = f"k{len(self._names)}"
-        self._names[name] = value
+    def called(self, value: Any) -> str:
+        """Return a name for something that the text mentions: its own, as far as that can be, and a number."""
+        name = self._known.get(id(value))
+        if name is None:
+            own = getattr(value, "__name__", "")
+            name = f"{own if own.isidentifier() and own.isascii() else 'k'}_{len(self._names)}"
+            self._known[id(value)] = name
+            self._names[name] = value
         return name
 
-    def _temporary(self) -> str:
+    def temporary(self) -> str:
+        """Return a name for a value that is worked out on the way."""
         self._temporaries += 1
         return f"v{self._temporaries}"
 
@@ -249,7 +280,7 @@ class Writer:
         """Return a name for the value of a part, and the part where it gets the name: what is simple needs none."""
         if part.slot is not None or part.known:
             return part.text, part.text
-        name = self._temporary()
+        name = self.temporary()
         return name, f"({name} := {part.text})"
 
     def _two_ints(self, left: Part, right: Part) -> tuple[str, str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
@@ -43,11 +42,6 @@ def of_turn(spec: Spec, *taken: tuple[str, str, str]) -> tuple[StateDiagram, Cov
     return flow(spec, "server", "turn"), coverage
 
 
-def rows_of(trigger: Any) -> Any:
-    """The rows of an event of a table, by source: last in a row is its destination."""
-    return trigger.__self__.rows
-
-
 @pytest.mark.parametrize("name", shipped())
 def test_branches_are_named_as_the_engine_names_its_transitions(name: str) -> None:
     spec = load(name)
@@ -56,10 +50,10 @@ def test_branches_are_named_as_the_engine_names_its_transitions(name: str) -> No
         program = Program(spec, role.name, modules)
         for machine in role.machines.values():
             rows = {
-                (source, event, destination or source.partition("/")[0])
-                for event, trigger in program.tables[machine.name].triggers.items()
-                for source, listed in rows_of(trigger).items()
-                for *_, destination in listed
+                (source, event.name, row.dest or source.partition("/")[0])
+                for event in program.tables[machine.name].machine.events.values()
+                for source, listed in event.transitions.items()
+                for row in listed
             }
             assert set(branches(machine)) == rows
 

@@ -51,7 +51,7 @@ class Run:
         program: Program | None = None,
     ) -> None:
         self.spec = spec_of(spec) if isinstance(spec, str) else spec
-        self.program = program or Program(self.spec, role, rules or {}, stock=stock)
+        self.program = program or Program(self.spec, role, rules or {}, stock=stock, quick=not stock)
         self.session = Session(self.program, seed=seed, my=my, watch=True)
         self.now = 0.0
         self.effects: list[Effect] = []
@@ -201,7 +201,7 @@ class Network:
     def program(self, role: str) -> Program:
         """Return a role compiled; each is compiled once."""
         if role not in self.programs:
-            self.programs[role] = Program(self.spec, role, self.rules, stock=self.stock)
+            self.programs[role] = Program(self.spec, role, self.rules, stock=self.stock, quick=not self.stock)
         return self.programs[role]
 
     def join(self, role: str, decide: Decide, my: Mapping[str, Any] | None = None, seed: int = 0) -> Client:
