@@ -9,7 +9,6 @@ How a body is recognised is in `machines.messages.decoding`, what may stand in a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -156,9 +155,9 @@ class _Compiled:
 
         Of the fields for whose shape ``json_of`` gives something, their JSON stands in the value.
         """
-        literals: list[Any] = []
-        make = self._make(self.body, (), literals, joined)
-        constants = tuple(literals)
+        names: dict[str, Any] = {"__builtins__": {}}
+        text = self._written(self.body, (), names, joined)
+        make: _Make = eval(f"lambda v: {text}", names)  # noqa: S307 (it was written here: see `_written`)
         fields = list(model.fields_of(self.body))
         shapes = [self._shape(field) for field in fields]
         places = list(_paths(self.body, ()))
@@ -166,7 +165,7 @@ class _Compiled:
         known = [(index, of) for index, of in enumerate(found_json) if of is not None]
         holder = _holder(shapes, frozenset(index for index, _ in known))
         takes = [shape.take for shape in shapes]
-        constant = make(constants) if not fields else None
+        constant = make(()) if not fields else None
         convert, as_tuple = msgspec.convert, msgspec.structs.astuple
         refused = (msgspec.ValidationError, UnicodeEncodeError)
 
@@ -174,7 +173,7 @@ class _Compiled:
             if holder is not None:
                 try:
                     ready = _with_json(values, known) if known else values
-                    return make(as_tuple(convert(ready, holder)) + constants)
+                    return make(as_tuple(convert(ready, holder)))
                 except refused:
                     pass  # msgspec refuses 1.0 where an int stands, and cannot say where in our words
             if len(values) != len(takes):
@@ -185,44 +184,37 @@ class _Compiled:
             for index, taken in enumerate(found):
                 if taken is NO_MATCH:
                     raise shapes[index].fault(values[index], places[index])
-            return make((*found, *constants))
+            return make(tuple(found))
 
         return build
 
-    def _make(self, body: Body, path: Path, literals: list[Any], joined: Callable[[Sequence[str]], _Joined]) -> _Make:
-        """Return the closure that puts values into a body. It is given those of the fields, then the literals."""
+    def _written(
+        self, body: Body, path: Path, names: dict[str, Any], joined: Callable[[Sequence[str]], _Joined]
+    ) -> str:
+        """Return a body as Python that makes it of ``v``, the values of the fields; what it mentions is in ``names``.
+
+        Nothing of a spec stands in the text: its words are mentioned, too.
+        """
+
+        def called(value: Any) -> str:
+            name = f"k{len(names)}"
+            names[name] = value
+            return name
+
         match body:
-            case Field() | LiteralBody():
-                return itemgetter(self._index(body, literals))
+            case Field(name):
+                return f"v[{self.slots[name]}]"
+            case LiteralBody(value):
+                return called(value)
             case Text(parts):
-                template = self._template(body)
-                slots = [self.slots[part.name] for part in parts if isinstance(part, Field)]
-                return lambda values: template.write([values[slot] for slot in slots], path)
+                values = [f"v[{self.slots[part.name]}]" for part in parts if isinstance(part, Field)]
+                return f"{called(self._template(body).write)}([{', '.join(values)}], {called(path)})"
             case BodyList(items):
-                return self._make_all([(index, item) for index, item in enumerate(items)], path, literals, joined)
+                written = [self._written(item, (*path, index), names, joined) for index, item in enumerate(items)]
+                return f"({''.join(f'{item}, ' for item in written)})"
             case BodyMap(pairs):
-                join = joined([name for name, _ in pairs])
-                make_values = self._make_all(pairs, path, literals, joined)
-                return lambda values: join(*make_values(values))
-
-    def _make_all(
-        self,
-        parts: Sequence[tuple[int | str, Body]],
-        path: Path,
-        literals: list[Any],
-        joined: Callable[[Sequence[str]], _Joined],
-    ) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-        flat = [body for _, body in parts if isinstance(body, Field | LiteralBody)]
-        if len(flat) == len(parts) > 1:
-            return itemgetter(*[self._index(body, literals) for body in flat])
-        makes = [self._make(body, (*path, key), literals, joined) for key, body in parts]
-        return lambda values: tuple([make(values) for make in makes])
-
-    def _index(self, body: Field | LiteralBody, literals: list[Any]) -> int:
-        if isinstance(body, Field):
-            return self.slots[body.name]
-        literals.append(body.value)
-        return len(self.slots) + len(literals) - 1
+                written = [self._written(item, (*path, key), names, joined) for key, item in pairs]
+                return f"{called(joined([key for key, _ in pairs]))}({', '.join(written)})"
 
 
 def _mapping(names: Sequence[str]) -> _Joined:
