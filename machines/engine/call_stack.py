@@ -131,12 +131,11 @@ def told(transition: Transition) -> TransitionRecord:
 class CallFrame:
     """One call of a machine. ``slots`` holds its names: slot 0 is the frame itself, then the parameters, then the rest.
 
-    ``_state`` is what ``transitions`` reads and writes; ``node`` is the compiled state of that name, once the one
-    before is left. Made by `machines.engine.interpreter.Interpreter.new_frame` alone.
+    ``node`` is the state that it is in. Made by `machines.engine.interpreter.Interpreter.new_frame` alone.
     """
 
-    __slots__ = ("_state", "accepting", "alive", "calls", "child", "deadline", "empty_told", "entered", "extra",
-                 "hears", "host", "loop", "moments", "next", "node", "ordinal", "parent", "parked", "path_text",
+    __slots__ = ("accepting", "alive", "calls", "child", "deadline", "empty_told", "entered", "extra",
+                 "hears", "host", "loop", "moments", "node", "ordinal", "parent", "parked", "path_text",
                  "question", "result", "serial", "slots", "table", "tree")  # fmt: skip
 
     tree: Interpreter
@@ -145,7 +144,6 @@ class CallFrame:
     ordinal: int
     slots: list[Any]
     node: CompiledState
-    _state: str
     alive: bool
     child: CallFrame | None
     loop: Loop | None
@@ -161,7 +159,6 @@ class CallFrame:
     host: CallFrame | None  # the started machine that it is, or is run by: it awaits only what that one was lent
 
     # These are set before anybody asks for them, so `Interpreter.new_frame` leaves them out.
-    next: int  # what the row just taken asks for: ENTER, STAY or AGAIN (see machines.engine.steps)
     result: Any  # what the machine returned
     empty_told: bool  # whether ``closed`` told of an empty group since the state was entered
     entered: float  # when it was

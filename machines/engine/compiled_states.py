@@ -6,14 +6,14 @@ do the same for 0.4 us. A test drives both with the same events and requires the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
 from transitions import Machine as TransitionsMachine
 from transitions.core import Event
 
 from machines.engine.actions import Action, Slots, Value
-from machines.engine.steps import StepWriter, Take, Written
+from machines.engine.steps import StepWriter, Written
 from machines.engine.watching import AwaitedCondition
 from machines.messages.bodies import MessageCodec
 from machines.messages.decoding import Parse
@@ -21,7 +21,7 @@ from machines.model import State
 
 UNSET = type("Unset", (), {"__repr__": lambda self: "<unset>", "__slots__": ()})()
 END = ".end"
-Kind = Literal["pass", "wait", "call", "each", "accept", "choice", "final"]
+Kind = Literal["pass", "wait", "call", "each", "accept", "choice", "final", "stay", "again"]
 PASS: Final = "pass"
 WAIT: Final = "wait"
 CALL: Final = "call"
@@ -29,8 +29,11 @@ EACH: Final = "each"
 ACCEPT: Final = "accept"
 CHOICE: Final = "choice"
 FINAL: Final = "final"
+STAY: Final = "stay"  # not a state, but that the present one is kept
+AGAIN: Final = "again"  # and its clocks start afresh
 
 Guard = Callable[[Slots], bool]
+Take = Callable[[Slots], "CompiledState | None"]  # takes the first row that may be taken, and says where it leads
 Places = slice | tuple[int, ...]  # slots: a slice if they lie side by side, as those of one message nearly always do
 MessageHandler = tuple[str, MessageCodec, Places]  # event, how to recognise it, where its fields go
 Reading = tuple[MessageHandler, tuple[Any, ...]]  # the message that something is, and its fields
@@ -39,22 +42,32 @@ Reading = tuple[MessageHandler, tuple[Any, ...]]  # the message that something i
 class LeanEvent(Event):
     """The event class of a table: what takes the rows of a state is one function, written of them."""
 
-    takes: dict[str, Take]
+    def take(self, source: str, nodes: Mapping[str, CompiledState], steps: StepWriter) -> Take:
+        """Return what takes the rows of a state; later additions would not be seen."""
 
-    def compile(self, steps: StepWriter) -> None:
-        """Take the rows over from the stock transitions; later additions would not be seen."""
+        def written(row: Any) -> tuple[Written | None, Written, CompiledState]:
+            return (row.conditions[0].func if row.conditions else None), row.before[0], nodes[row.dest]
 
-        def written(row: Any) -> tuple[Written | None, Written, str | None]:
-            return (row.conditions[0].func if row.conditions else None), row.before[0], row.dest
+        return steps.take(list(map(written, self.transitions[source])))
 
-        self.takes = {source: steps.take(list(map(written, rows))) for source, rows in self.transitions.items()}
 
-    def trigger(self, model: Any, slots: Slots) -> bool:
-        """Take the first row of the model's state whose condition holds; return whether there was one.
+class Cursor:
+    """What the stock event class moves from state to state."""
 
-        The stock method takes any arguments for its callbacks; ours get the slots, and passing just those is quicker.
-        """
-        return self.takes[model._state](model, slots)
+    __slots__ = ("_state",)
+
+    def __init__(self, state: str) -> None:
+        self._state = state
+
+
+def stock_take(event: Event, source: str, nodes: Mapping[str, CompiledState]) -> Take:
+    """Return what takes the rows of a state as the stock event class does."""
+
+    def take(slots: Slots) -> CompiledState | None:
+        cursor = Cursor(source)
+        return nodes[cursor._state] if event.trigger(cursor, slots) else None
+
+    return take
 
 
 class LeanMachine(TransitionsMachine):
@@ -94,13 +107,14 @@ class HandlerScope:
 class CompiledState:
     """One compiled state."""
 
-    __slots__ = ("accept", "asked", "awaits", "bind", "binds", "binds_then", "each", "entry", "in_turn", "kind",
-                 "layer", "moments", "name", "place", "plain", "run", "seconds", "state", "takes", "then", "timed",
-                 "timeless", "whens", "within")  # fmt: skip
+    __slots__ = ("accept", "asked", "awaits", "bind", "binds", "binds_then", "each", "entry", "in_turn", "keeps",
+                 "kind", "layer", "moments", "name", "place", "plain", "run", "seconds", "state", "takes", "then",
+                 "timed", "timeless", "whens", "within")  # fmt: skip
 
     def __init__(self, name: str, kind: Kind, layer: HandlerScope, place: str) -> None:
         self.name = name
         self.kind: Kind = kind
+        self.keeps = kind in (STAY, AGAIN)
         self.layer = layer
         self.place = place  # file:line, for the log
         self.state: State | None = None
@@ -165,3 +179,4 @@ def side_by_side(slots: tuple[int, ...]) -> Places:
 
 
 NO_LAYER = HandlerScope("", "inner", {}, {}, frozenset())
+KEPT = {f".{kind}": CompiledState(f".{kind}", kind, NO_LAYER, "") for kind in (STAY, AGAIN)}

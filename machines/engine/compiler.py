@@ -25,6 +25,7 @@ from machines.engine.compiled_states import (
     EACH,
     END,
     FINAL,
+    KEPT,
     NO_LAYER,
     PASS,
     UNSET,
@@ -38,8 +39,9 @@ from machines.engine.compiled_states import (
     LeanMachine,
     MessageHandler,
     side_by_side,
+    stock_take,
 )
-from machines.engine.steps import AGAIN, ENTER, STAY, AtHand, StepWriter, Written
+from machines.engine.steps import AtHand, StepWriter, Written
 from machines.engine.watching import AwaitedCondition, is_live_only
 from machines.expressions.unparse import walk
 from machines.messages.bodies import MessageCodec, compile_message
@@ -210,7 +212,7 @@ class _Builder:
         around = program.live_around[machine.name] - table.slot_of.keys()
         self.scope = MachineScope(program.spec, program.role.name, table.slot_of, program.rules, table.live, around)
         self.steps = StepWriter(self.scope, program.writers, machine.place)
-        self.rows: list[tuple[str, str, str | None, Written | None, Written]] = []
+        self.rows: list[tuple[str, str, str, Written | None, Written]] = []
         self.hidden = 0
 
     def build(self) -> None:
@@ -230,10 +232,11 @@ class _Builder:
         table.nodes[END] = CompiledState(END, FINAL, NO_LAYER, str(self.machine.place))
         for state in self.machine.states.values():
             self.state_rows(state, always)
+        nodes = {**table.nodes, **KEPT}
         machine_class = TransitionsMachine if self.program.stock else LeanMachine
         machine = table.machine = machine_class(
             model=None,
-            states=list(table.nodes),
+            states=list(nodes),
             initial=None,
             auto_transitions=False,
             model_attribute="_state",
@@ -241,10 +244,11 @@ class _Builder:
         for name, source, destination, guard, action in self.rows:
             machine.add_transition(name, source, destination, conditions=[guard] if guard else None, before=[action])
         for name, event in machine.events.items():
-            if isinstance(event, LeanEvent):
-                event.compile(self.steps)
             for source in event.transitions:
-                table.nodes[source].takes[name] = event.takes[source] if isinstance(event, LeanEvent) else event.trigger
+                if isinstance(event, LeanEvent):
+                    nodes[source].takes[name] = event.take(source, nodes, self.steps)
+                else:
+                    nodes[source].takes[name] = stock_take(event, source, nodes)
         for node in table.nodes.values():
             node.then = node.takes.get(".then")
 
@@ -407,20 +411,18 @@ class _Builder:
     def choice_rows(self, event: str, source: str, origin: str, choice: Choice, at_hand: AtHand) -> None:
         """Add the rows of one choice; ``origin`` is the state that ``stay`` keeps."""
         for branch in choice.branches:
-            code, destination = ENTER, None
             match branch.next:
                 case Goto(state):
                     destination = state
                 case Stay(again=again):
-                    code = AGAIN if again else STAY
-                    destination = None if source == origin else origin
+                    destination = ".again" if again else ".stay"
                 case Return():
                     destination = END
                 case Choice():
                     self.hidden += 1
                     destination = f"{origin}/{self.hidden}"
                     self.table.nodes[destination] = CompiledState(destination, CHOICE, NO_LAYER, str(branch.place))
-            condition, action = self.steps.condition(branch), self.steps.action(branch, code, at_hand)
+            condition, action = self.steps.condition(branch), self.steps.action(branch, at_hand)
             self.rows.append((event, source, destination, condition, action))
             if isinstance(branch.next, Choice):
                 self.choice_rows(".then", f"{origin}/{self.hidden}", origin, branch.next, at_hand)

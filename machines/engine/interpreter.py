@@ -33,6 +33,7 @@ from machines.engine.call_stack import (
 )
 from machines.engine.compiled_states import (
     ACCEPT,
+    AGAIN,
     CHOICE,
     FINAL,
     PASS,
@@ -44,7 +45,6 @@ from machines.engine.compiled_states import (
 )
 from machines.engine.compiler import Program
 from machines.engine.rule_errors import raised_in
-from machines.engine.steps import AGAIN, ENTER
 from machines.engine.timers import start_clocks, start_standing
 from machines.engine.transaction import NO_QUESTIONS, PLAIN, Forgotten, PendingSpawn, Transaction
 from machines.semantics import calls
@@ -114,7 +114,8 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
             return False
         slots = frame.slots
         saved = slots.copy()
-        state = frame._state
+        node = frame.node
+        state = node.name
         mark = len(self.effects)
         self.undoable = ()
         self.speaker = peer
@@ -141,26 +142,26 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
                 slots[table.peer_slot] = peer  # a fault without a peer, such as an empty group's, says so
             if reason is not None and table.reason_slot:
                 slots[table.reason_slot] = reason
-            if not frame.node.takes[event](frame, slots):
+            taken = node.takes[event](slots)
+            if taken is None:
                 slots[:] = saved
                 return False
-            while (node := table.nodes[frame._state]).kind == CHOICE:
-                if not node.then(frame, slots):  # type: ignore[misc]
-                    raise FailedError(f"no branch of the choice at {node.place} may be taken")
-            code = frame.next
-            if code != ENTER:
+            if taken.kind == CHOICE:
+                taken = _chosen(node, taken, slots)
+            if taken.keeps:
                 if folded is not None:  # the loop goes on, and folds its results itself when all are there
                     for index, value in enumerate(folded):
                         if slots[index] is value:
                             slots[index] = saved[index]
-                self._stay(frame, again=code == AGAIN)
+                self._stay(frame, again=taken.kind == AGAIN)
         except BaseException as error:
-            self.rollback(frame, state, saved, mark)
+            self.rollback(frame, saved, mark)
             self.failed(frame, error, f"{event} in {state}", layer if event == layer.prefix + ".failed" else None)
             return True
-        self.transitions.append((frame.parent, table.name, frame.ordinal, state, event, node.name))
-        if code == ENTER:
-            if frame.node.plain and frame.extra is None:  # `leave`, for a plain wait
+        to = state if taken.keeps else taken.name
+        self.transitions.append((frame.parent, table.name, frame.ordinal, state, event, to))
+        if not taken.keeps:
+            if node.plain and frame.extra is None:  # `leave`, for a plain wait
                 for seat in frame.hears:
                     if seat.holder is frame:
                         seat.holder = None
@@ -168,17 +169,16 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
                 frame.deadline = inf
             else:
                 self.leave(frame)
-            frame.node = node
-            if node.kind == FINAL and frame.parked is None:
+            frame.node = taken
+            if taken.kind == FINAL and frame.parked is None:
                 self._finish(frame)  # `run_to_completion` would do just that next
             else:
                 self.work.append(frame)
         return True
 
-    def rollback(self, frame: CallFrame, state: str, saved: list[Any], mark: int) -> None:
-        """Undo what a transition of a frame did so far: state, names, effects, drops, counts of limits."""
+    def rollback(self, frame: CallFrame, saved: list[Any], mark: int) -> None:
+        """Undo what a transition of a frame did so far: names, effects, drops, counts of limits."""
         frame.slots[:] = saved
-        frame._state = state
         del self.effects[mark:]
         for done in reversed(self.undoable):
             match done:
@@ -221,29 +221,35 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
             raise
 
     def go_on(self, frame: CallFrame) -> None:
-        """What a state does is done: take the first branch of ``then`` that may be taken."""
-        state = frame._state
+        """What a state does is done: take the first branch of ``then`` that may be taken, and so on where it passes."""
         slots = frame.slots
-        node = frame.node
-        saved = slots[:] if node.binds_then else slots
-        mark = len(self.effects)
-        self.undoable = ()
-        self.speaker = None
-        try:
-            if node.then is None or not node.then(frame, slots):
-                raise FailedError(f"no branch of the choice at {node.place} may be taken")
-            while (node := frame.table.nodes[frame._state]).kind == CHOICE:
-                if not node.then(frame, slots):  # type: ignore[misc]
-                    raise FailedError(f"no branch of the choice at {node.place} may be taken")
-        except BaseException as error:
-            self.rollback(frame, state, saved, mark)
-            self.failed(frame, error, f"after {state}")
-            return
-        self.transitions.append((frame.parent, frame.table.name, frame.ordinal, state, ".then", node.name))
-        if frame.node.kind != PASS or frame.extra is not None:  # else nothing was begun that could be left
-            self.leave(frame)
-        frame.node = node
-        self.work.append(frame)
+        while True:
+            node = frame.node
+            saved = slots[:] if node.binds_then else slots
+            mark = len(self.effects)
+            self.undoable = ()
+            self.speaker = None
+            try:
+                taken = node.then(slots) if node.then is not None else None
+                if taken is None or taken.kind == CHOICE:
+                    taken = _chosen(node, taken, slots)
+            except BaseException as error:
+                self.rollback(frame, saved, mark)
+                self.failed(frame, error, f"after {node.name}")
+                return
+            self.transitions.append((frame.parent, frame.table.name, frame.ordinal, node.name, ".then", taken.name))
+            if node.kind != PASS or frame.extra is not None:  # else nothing was begun that could be left
+                self.leave(frame)
+            frame.node = taken
+            if taken.kind != PASS or taken.entry is not None or self.extra is not None:
+                self.work.append(frame)
+                return
+            # `run_to_completion` would do just this next.
+            self.steps += 1
+            if self.steps > SILENT_STEPS_MAX + self.granted:
+                self.failed(frame, FailedError(TOO_SILENT), "passing on")
+                return
+            frame.entered = self.now
 
     def failed(self, frame: CallFrame, error: BaseException, where: str, beyond: HandlerScope | None = None) -> None:
         """A frame cannot go on. The nearest ``failed`` branch answers; with none, the session ends as failed.
@@ -457,7 +463,7 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
             else:
                 calls.enter(self, frame)
         except BaseException as error:
-            self.rollback(frame, frame._state, saved, mark)
+            self.rollback(frame, saved, mark)
             self.failed(frame, error, f"entering {node.name}")
 
     def hear_more(self) -> None:
@@ -540,7 +546,6 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
         if arguments:
             slots[table.arguments] = arguments
         frame.node = table.entrance
-        frame._state = table.first
         frame.hears = ()
         frame.deadline = inf
         frame.alive = True
@@ -568,3 +573,13 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
             iteration.call_again(self, parent, frame)
         else:
             calls.returned(self, frame)
+
+
+def _chosen(node: CompiledState, taken: CompiledState | None, slots: list[Any]) -> CompiledState:
+    """Return the state to which the choices lead that a state leads to; where no branch may be taken it fails."""
+    while taken is not None and taken.kind == CHOICE:
+        assert taken.then is not None, "a choice leads on"
+        node, taken = taken, taken.then(slots)
+    if taken is None:
+        raise FailedError(f"no branch of the choice at {node.place} may be taken")
+    return taken

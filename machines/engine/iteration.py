@@ -31,10 +31,11 @@ def begin(tree: Interpreter, frame: CallFrame, node: CompiledState) -> bool:
     """Read the list once; return whether its items are done in turn, else the first of them have begun."""
     each = node.each
     assert each is not None, "only a state with each is entered here"
-    found = each.items(frame.slots)
-    if isinstance(found, Range) and found.high - found.low >= LENGTH_MAX:
-        raise FailedError(f"each over more than {LENGTH_MAX} items")
-    items = tuple(found)
+    items = each.items(frame.slots)
+    if type(items) is not tuple:
+        if isinstance(items, Range) and items.high - items.low >= LENGTH_MAX:
+            raise FailedError(f"each over more than {LENGTH_MAX} items")
+        items = tuple(items)
     if len(items) > SHORT:
         spend(len(items))
     if each.parallel is None:
@@ -99,7 +100,7 @@ def call_again(tree: Interpreter, frame: CallFrame, child: CallFrame) -> None:
             loop.index = len(loop.items)
         _call_next(tree, frame, node, loop)
     except BaseException as error:
-        tree.rollback(frame, frame._state, saved, mark)
+        tree.rollback(frame, saved, mark)
         tree.failed(frame, error, f"with what {child.table.name} returned in {node.name}")
 
 

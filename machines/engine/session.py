@@ -135,20 +135,17 @@ class Session(SessionDomain):
 
         False leaves all as it was. What differs from the long way is only how soon it is done.
         """
-        holder = seat.holder
-        if holder is None:
-            return False
-        node = holder.node
-        program = self.program
-        if node.kind != WAIT or seat.role in program.urgent:
+        holder, program = seat.holder, self.program
+        if holder is None or holder.node.kind != WAIT or seat.role in program.urgent:
             return False
         raw = seat.framer.try_single_message(chunk)
         if raw is None:
             return False
         self.reading = raw
-        layer = node.layer
-        if seat.role in layer.only and (len(raw) <= program.shallow_bytes or program.is_shallow(raw)):
-            (event, shape, places), parse = layer.only[seat.role]
+        layer = holder.node.layer
+        only = layer.only.get(seat.role)
+        if only is not None and (len(raw) <= program.shallow_bytes or program.is_shallow(raw)):
+            (event, shape, places), parse = only
             fields = parse(raw)
             if fields is not None:
                 if self.effects or self.steps:  # a clock has rung first
@@ -156,7 +153,7 @@ class Session(SessionDomain):
                 if self.watch:
                     self.effects.append(Received(seat.number, shape.name, dict(zip(shape.fields, fields, strict=True))))
                 if not self.fire(holder, layer, event, seat.peer, None, places, fields):
-                    refused = self.refused(holder, layer, seat, (layer.only[seat.role][0], fields))
+                    refused = self.refused(holder, layer, seat, (only[0], fields))
                     self.fault(holder, ".invalid", seat, refused)
                 return True
         try:

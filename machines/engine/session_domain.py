@@ -203,7 +203,7 @@ class SessionDomain(Interpreter):
             saved = slots.copy()  # what was returned stays, whatever the next item does
             calls.after_result(self, frame)
         except BaseException as error:
-            self.rollback(frame, frame._state, saved, mark)
+            self.rollback(frame, saved, mark)
             self.failed(frame, error, f"with what {child.table.name} returned in {node.name}")
 
     def begin_loop(self, frame: CallFrame) -> bool:

@@ -2,13 +2,11 @@
 
     place: {if: may_place(table, tile), return: place(table, tile)}
 
-    def take(frame, s):
+    def take(s):
         if (v1 := may_place_9(s[2], s[5])) is True or (v1 is not False and truth_of_10(v1)):
             s[0].result = (v2 if type(v2 := place_11(s[2], s[5])) in k_12 else freeze_13(v2))
-            s[0].next = 1
-            frame._state = '.end'
-            return True
-        return False
+            return end_14
+        return None
 
 They run inside a transition, and whoever runs it puts the slots back if one raises. `accord show --code` prints them.
 """
@@ -49,8 +47,6 @@ from machines.model import (
     Step,
 )
 
-ENTER, STAY, AGAIN = 1, 2, 3  # what a row asks for once it is taken: CallFrame.next
-Take = Callable[[Any, Slots], bool]
 AtHand = Value | Expression | None  # who a bare ``send`` is for
 Lines = list[str]
 
@@ -116,30 +112,30 @@ class StepWriter:
             parts.append(f"s[0].allow({key!r}, {limit})")
         return Written(self.write, [f"return {' and '.join(parts)}"]) if parts else None
 
-    def action(self, branch: Branch, code: int, at_hand: AtHand) -> Written:
-        """Write the steps of a branch, what it returns, and what becomes of the state."""
+    def action(self, branch: Branch, at_hand: AtHand) -> Written:
+        """Write the steps of a branch, and what it returns."""
         lines = self._steps(branch.steps, at_hand)
         if isinstance(branch.next, Return):
             lines.append(f"s[0].result = {self._frozen(branch.next.value).text}")
             if branch.next.outcome is not None:
                 outcome = f"{self.write.called(match_outcome)}({self._part(branch.next.outcome).text})"
                 lines.append(f"s[0].extras().outcome = {outcome}")
-        return Written(self.write, [*lines, f"s[0].next = {code}"])
+        return Written(self.write, lines or ["pass"])
 
-    def take(self, rows: Sequence[tuple[Written | None, Written, str | None]]) -> Take:
-        """Return the function that takes the first of some rows whose condition holds, and says whether one did."""
+    def take(self, rows: Sequence[tuple[Written | None, Written, Any]]) -> Callable[[Slots], Any]:
+        """Return the function that takes the first row whose condition holds, and returns the last of it, or None."""
         lines: Lines = []
         for condition, action, destination in rows:
-            moved = [f"frame._state = {destination!r}"] if destination is not None else []
-            branch = [*action.lines, *moved, "return True"]
+            steps = [line for line in action.lines if line != "pass"]
+            branch = [*steps, f"return {self.write.called(destination)}"]
             if condition is None:
                 lines += branch
                 break
             (asked,) = condition.lines
             lines += [f"if {asked.removeprefix('return ')}:", *(f"    {line}" for line in branch)]
         else:
-            lines.append("return False")
-        return self.write.function("take", "frame, s", lines)
+            lines.append("return None")
+        return self.write.function("take", "s", lines)
 
     # -- steps -------------------------------------------------------------------------------------------------------
 

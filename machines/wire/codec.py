@@ -18,7 +18,7 @@ from machines.wire.json_text import decoder, encode_json
 from machines.wire.json_text import parse_json as parse_json
 from machines.work import CHARACTERS, spend
 
-_encode: Final = msgspec.json.Encoder().encode
+_encode_lines: Final = msgspec.json.Encoder().encode_lines
 _LONG_BYTES: Final = 4096  # of a message of ours that is counted as work: see `machines.work`
 
 
@@ -63,7 +63,7 @@ def _line_packer(bytes_max: int) -> Callable[[Any], bytes]:
 
     def pack_line(value: Any) -> bytes:
         try:
-            framed = _encode(value) + b"\n"
+            framed = _encode_lines((value,))
         except UnicodeEncodeError:
             return encode_json(value)  # which says what is wrong
         if len(framed) > long:

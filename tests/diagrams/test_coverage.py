@@ -13,6 +13,7 @@ from diagrams.states.coverage import TIMES, Count, Coverage, branches, painted
 from diagrams.states.dot import dot
 from diagrams.states.looks import LOOKS
 from diagrams.states.model import Kind, StateDiagram
+from machines.engine.compiled_states import KEPT
 from machines.engine.compiler import Program
 from machines.model import Spec
 from machines.parser.loader import load, rules_modules, shipped
@@ -50,7 +51,7 @@ def test_branches_are_named_as_the_engine_names_its_transitions(name: str) -> No
         program = Program(spec, role.name, modules)
         for machine in role.machines.values():
             rows = {
-                (source, event.name, row.dest or source.partition("/")[0])
+                (source, event.name, source.partition("/")[0] if row.dest in KEPT else row.dest)
                 for event in program.tables[machine.name].machine.events.values()
                 for source, listed in event.transitions.items()
                 for row in listed

@@ -338,7 +338,7 @@ def _option(options: tuple[Value, ...], value: Any) -> Value:
 
 
 def _states(frame: CallFrame) -> Iterator[str]:
-    yield f"{frame.table.name}.{frame._state}"
+    yield f"{frame.table.name}.{frame.node.name}"
     for child in frame.children():
         yield from _states(child)
 
