@@ -26,10 +26,10 @@ from runtime.commands.verification import (
     Clients,
     Limit,
     Queue,
-    decider,
     seldom_collected,
     shown,
 )
+from runtime.players.replaying import decider
 from runtime.process.output import note, put_result
 
 Old = Annotated[str, Parameter(help="The version before: the name of a shipped spec, or a path.")]

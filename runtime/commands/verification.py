@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from machines.effects import Ask
 from machines.model import Spec
 from machines.parser.loader import rules_modules
 from machines.problems import Problem
@@ -26,7 +25,6 @@ from runtime.commands.exit_codes import CommandError
 from runtime.process.output import note
 
 if TYPE_CHECKING:  # what most checks never need is imported where it is: replays, runs that show a problem, players
-    from machines.verification.counterexamples.replay import Decide
     from machines.verification.counterexamples.witness import Witnesses
 
 Traces = Literal["first", "all", "none"]
@@ -127,6 +125,7 @@ def explored(spec: Spec, rules: list[str], bounds: Bounds, name: str = "") -> Ve
     if not found.findings:
         return found
     from machines.verification.counterexamples.replay import confirmed
+    from runtime.players.replaying import decider
 
     return confirmed(found, with_anything(spec), modules, decider(spec), budget=budget)
 
@@ -138,6 +137,7 @@ def shown_runs(spec: Spec, rules: list[str], problems: list[Problem], bounds: Bo
         CommandError: a module of its rules promises what is no contract.
     """
     from machines.verification.counterexamples import witness
+    from runtime.players.replaying import decider
 
     if bounds.traces == "none" or not bounds.clients:
         return witness.Witnesses({})
@@ -160,25 +160,6 @@ def shown_runs(spec: Spec, rules: list[str], problems: list[Problem], bounds: Bo
             budget=bounds.new_budget(spec.protocol),
         )  # fmt: skip
         return witness.replay(found, spec, modules, decider(spec), problems)
-
-
-def decider(spec: Spec) -> Decide:
-    """Return who decides in a replay: the game's own strategies, one after the other; nobody if it has none."""
-    from runtime.players.companions import companions
-
-    strategies = [one for module in companions(spec, "players") for one in module.PLAYERS.values()]
-
-    def decide(role: str, ask: Ask, attempt: int) -> Any:
-        if not strategies:
-            return None
-        strategy = strategies[attempt % len(strategies)]("ann", attempt)
-        try:
-            answer = getattr(strategy, ask.question)(*[value for _, value in ask.arguments])
-        except Exception:  # a strategy may be for another role, or of another mind: the replay goes without it
-            return None
-        return answer if isinstance(answer, tuple) and len(answer) == 2 else None
-
-    return decide
 
 
 def shown(verdict: Verdict) -> dict[str, Any]:

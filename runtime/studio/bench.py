@@ -31,16 +31,21 @@ Told = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class Request(msgspec.Struct):
-    """What is to be looked at: a spec's text, and a trial of it by its lines, if there shall be one."""
+    """What is to be looked at: a spec's text, and a trial of it by its lines, if there shall be one.
+
+    If it is ``together``, all its roles together and nothing else.
+    """
 
     text: str
     lines: list[str] | None = None
+    together: bool = False
 
 
 class Bench:
     """The process, as its pages see it; it is asked for one thing at a time."""
 
     def __init__(self, name: str, rules: Sequence[str] = (), seconds: float = SECONDS_MAX) -> None:
+        self.spec = name, tuple(rules)
         self._words = [name, *rules]
         self._seconds = seconds
         self._child: subprocess.Popen[bytes] | None = None
@@ -116,7 +121,8 @@ def serve_bench(words: Sequence[str]) -> None:
         for line in sys.stdin.buffer:
             request = msgspec.json.decode(line, type=Request)
             try:
-                for facts in bench.told(request.text, request.lines):
+                told = [bench.together(request.text)] if request.together else bench.told(request.text, request.lines)
+                for facts in filter(None, told):
                     answers.write(encode(facts) + b"\n")
                     answers.flush()
             except Exception as error:  # a fault of ours, or of a rule: the page is told, and goes on

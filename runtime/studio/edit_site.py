@@ -5,6 +5,7 @@ One WebSocket a page, ``/edit``. From the page: ``{seq, text, lines}`` to be loo
 
     {name, text, mark, writable}                                   first
     {seq, problems} {seq, pictures} {seq, trial} {seq, fault}      as soon as each is known; of two texts only the later
+    {seq, together}                                                what is known of all roles together, after a rest
     {saved, mark, why, there}                                      there: the mark of what may be written over
 """
 
@@ -36,6 +37,8 @@ from runtime.studio.spec_file import BYTES_MAX, SpecFile, SpecFileError
 PAGES_MAX: Final = 8  # of one spec that are open at a time
 DRAW_SECONDS: Final = 3.0  # that a picture may take
 PICTURES_KEPT: Final = 256  # drawn, and their DOT
+REST_SECONDS: Final = 0.6  # after which all roles of a text without problems are looked at together
+TOGETHER_SECONDS: Final = 20.0  # that this may take, some of it for others who use the machine
 HEARD_BYTES_MAX: Final = 8 * BYTES_MAX  # of one message: a text may need six bytes for each of its own in JSON
 
 
@@ -82,6 +85,7 @@ class EditView:
         self._file = file
         self._up = up  # whether the page leads back to a list
         self._bench = bench
+        self._prover = Bench(*bench.spec, seconds=TOGETHER_SECONDS)  # which nobody waits for
         self._drawings = Drawings()
         self._room = Room(PAGES_MAX)
         routes = [
@@ -104,8 +108,9 @@ class EditView:
         return self._room.open > 0
 
     def close(self) -> None:
-        """End the process that looks at it."""
+        """End the processes that look at it."""
         self._bench.close()
+        self._prover.close()
 
     async def _picture(self, request: HTTPRequest) -> Response:
         try:
@@ -114,7 +119,7 @@ class EditView:
             return PlainTextResponse(f"{error}\n", 422)
 
     async def _edit(self, socket: WebSocket) -> None:
-        page = _EditPage(self._file, self._bench, self._drawings, up=self._up)
+        page = _EditPage(self._file, self._bench, self._prover, self._drawings, up=self._up)
         await self._room.hold(socket, page.tell, page.hear)
 
 
@@ -128,10 +133,13 @@ class EditSite:
 class _EditPage:
     """One page that is open. Of texts that come while one is looked at only the last is looked at next."""
 
-    def __init__(self, file: SpecFile, bench: Bench, drawings: Drawings, *, up: bool) -> None:
+    def __init__(self, file: SpecFile, bench: Bench, prover: Bench, drawings: Drawings, *, up: bool) -> None:
         self._file = file
         self._up = up
         self._bench = bench
+        self._prover = prover
+        self._proving = anyio.CancelScope()
+        self._proved: tuple[str, dict[str, Any]] | None = None  # the text that was, and what is known of it
         self._drawings = drawings
         self._next: FromPage | None = None
         self._asked = anyio.Event()
@@ -149,15 +157,37 @@ class _EditPage:
             await self._asked.wait()
             asked, self._next, self._asked = self._next, None, anyio.Event()
             assert asked is not None, "it is there before the event"
-            await self._look(socket, asked)
+            if await self._look(socket, asked):
+                with anyio.CancelScope() as self._proving:
+                    await self._prove(socket, asked)
 
-    async def _look(self, socket: WebSocket, asked: FromPage) -> None:
+    async def _look(self, socket: WebSocket, asked: FromPage) -> bool:
+        """Tell what is known of a text at once, and return whether it has no problems."""
+        problems: list[dict[str, Any]] = []
+
         async def tell(facts: dict[str, Any]) -> None:
+            problems.extend(facts.get("problems", [facts]) if {"problems", "fault"} & set(facts) else [])
             for picture in facts.get("pictures", ()):
                 picture["version"] = self._drawings.version(picture["id"], picture.pop("dot"))
             await socket.send_json({"seq": asked.seq, **facts})
 
         await self._bench.work(Request(asked.text or "", asked.lines), tell)
+        return not problems
+
+    async def _prove(self, socket: WebSocket, asked: FromPage) -> None:
+        """Tell what is known of all roles together; the next text that comes cancels it."""
+        text = asked.text or ""
+        if self._asked.is_set():
+            return
+        if self._proved is None or self._proved[0] != text:
+            await anyio.sleep(REST_SECONDS)
+
+            async def keep(facts: dict[str, Any]) -> None:
+                self._proved = text, facts
+
+            await self._prover.work(Request(text, together=True), keep)
+        if self._proved is not None and self._proved[0] == text:
+            await socket.send_json({"seq": asked.seq, **self._proved[1]})
 
     async def hear(self, socket: WebSocket) -> None:
         """Take what the page says; what is none of that closes it."""
@@ -169,6 +199,7 @@ class _EditPage:
                 elif said.text is not None:
                     self._next = said
                     self._asked.set()
+                    self._proving.cancel()
         except (msgspec.MsgspecError, KeyError):  # no JSON, or no text
             await socket.close(1008)
 

@@ -16,6 +16,7 @@ from machines.checks.checker import check
 from machines.model import Spec
 from machines.parser.loader import SpecNotFound, allowed_rules, find, label, load_text, named_rules
 from machines.problems import Place, Problem, SpecError
+from machines.verification.abstract.contracts import ContractError
 from runtime.playground.stubs import RuleStubs
 from runtime.studio.trials import Trial
 
@@ -53,6 +54,28 @@ class Workbench:
         }
         if lines is not None and not self._problems:
             yield {"trial": self._tried(spec, lines)}
+
+    def together(self, text: str) -> dict[str, Any]:
+        """Return what is known of all roles of a text together: nothing while it has problems.
+
+        Else it is ``{"together": {"state", "summary", "found"}}``: the verdict in a word and in a sentence, and what
+        was found, each as a problem with how ``sure`` it is and the ``steps`` to it, a line each.
+        """
+        spec, problems = self._read(text)
+        if spec is None or problems:
+            return {}
+        from runtime.studio.together import together  # what the first look at a text can do without
+
+        try:
+            verdict = together(spec, RuleStubs(spec, self._rules, lambda *_: None).modules)
+        except ContractError as error:
+            return {"together": {"state": "undetermined", "summary": str(error), "found": []}}
+        own = label(find(self._name))
+        found = [
+            {**_fact(one.problem(spec.place), own), "sure": one.sure, "steps": list(map(str, one.trace))}
+            for one in (*verdict.findings, *verdict.dead)
+        ]
+        return {"together": {"state": verdict.state, "summary": verdict.summary()[0], "found": found}}
 
     def _tried(self, spec: Spec, lines: Sequence[str]) -> dict[str, Any]:
         """Return the facts of a trial; what was done last time is not done again, if this goes on from there."""

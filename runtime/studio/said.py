@@ -81,6 +81,8 @@ def rung(party: str, took: Sequence[Taken]) -> Iterator[Said]:
 def place_text(taken: Taken) -> str:
     """Return a transition for people: ``main.asked: on INIT_PLACE, then playing``."""
     path, at, event, to = taken
+    if event == ".then":
+        return f"{path}.{at}: goes on to {to.lstrip('.')}"
     return f"{path}.{at}: on {event.lstrip('.')}, then {to.lstrip('.')}"
 
 

@@ -12,6 +12,8 @@
   let mark = "";
   let writable = false;
   let problems = [];
+  let together = null; // what is known of all roles together, of a text
+  let proved = ""; // that text
   let opened = false; // the file's text has come
 
   const send = (said) => socket.readyState === WebSocket.OPEN && socket.send(JSON.stringify(said));
@@ -50,7 +52,7 @@
   function underline() {
     for (const old of $("under").querySelectorAll("i")) old.remove();
     for (const line of $("under").querySelectorAll(".wrong")) line.classList.remove("wrong");
-    for (const { file, line, column } of problems) {
+    for (const { file, line, column } of shownProblems()) {
       const row = file ? undefined : $("under").children[line - 1];
       if (!row) continue;
       row.classList.add("wrong");
@@ -75,14 +77,19 @@
   const changed = () => opened && area.value !== onDisk;
 
   function told(text) {
-    $("state").textContent = text ?? (problems.length === 0 ? "no problems" : problems.length === 1 ? "1 problem" : `${problems.length} problems`);
+    const found = problems.length || together?.found.length || 0;
+    const counted = `${found === 1 ? "1 problem" : `${found} problems`}${problems.length ? "" : " of the roles together"}`;
+    $("state").textContent = text ?? (found ? counted : `no problems${together ? `; the roles together: ${together.state}` : ""}`);
+    $("state").title = together?.summary ?? "";
     $("save").disabled = !changed() || !writable;
     document.title = `${changed() ? "• " : ""}${$("title").textContent}`;
   }
 
+  const shownProblems = () => (problems.length ? problems : together?.found ?? []);
+
   function list() {
     $("problems").replaceChildren();
-    for (const problem of problems) {
+    for (const problem of shownProblems()) {
       const button = html("button");
       button.type = "button";
       const where = `${problem.file ? `${problem.file}:` : ""}${problem.line}:${problem.column}`;
@@ -91,15 +98,20 @@
       button.addEventListener("click", () => go(problem));
       const item = html("li");
       item.append(button);
+      if (problem.steps?.length) {
+        const run = html("details");
+        run.append(html("summary", `${problem.steps.length} steps to it (${problem.sure})`), html("pre", problem.steps.map((step, at) => `${at + 1} ${step}`).join("\n")));
+        item.append(run);
+      }
       $("problems").append(item);
     }
-    $("next").hidden = !problems.length;
+    $("next").hidden = !shownProblems().length;
     underline();
   }
 
   function next() {
     const line = area.value.slice(0, area.selectionStart).split("\n").length;
-    const own = problems.filter((problem) => !problem.file);
+    const own = shownProblems().filter((problem) => !problem.file);
     const found = own.find((problem) => problem.line > line) ?? own[0];
     if (found) go(found);
   }
@@ -143,12 +155,19 @@
       return; // of a text that is no more
     } else if (news.problems) {
       problems = news.problems;
+      if (area.value !== proved) together = null; // else only the trial has gone on
       $("pictures").classList.add("stale"); // until they are drawn: a text that cannot be read has none
       $("unread").hidden = !problems.length || pictures.figures.size > 0;
       list();
       told();
       trial.stop(problems.length > 0);
       document.body.dataset.checked = seq;
+    } else if (news.together) {
+      together = news.together;
+      proved = area.value;
+      if (together.found.length) list();
+      if (together.found.length || $("state").textContent !== "saved") told();
+      document.body.dataset.proved = seq;
     } else if (news.pictures) {
       draws(news.pictures, news.seq);
     } else if (news.trial) {

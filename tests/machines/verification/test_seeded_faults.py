@@ -8,7 +8,7 @@ from machines.checks import check
 from machines.parser.loader import rules_modules
 from machines.verification.counterexamples.replay import confirmed
 from machines.verification.verdict import PROVED, REFUTED, Finding
-from runtime.commands.verification import decider
+from runtime.players.replaying import decider
 from tests.machines.verification.bench import changed, verdict_of
 
 Change = tuple[str, str]

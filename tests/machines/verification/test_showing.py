@@ -21,7 +21,7 @@ from machines.verification.counterexamples.shrinking import needed
 from machines.verification.counterexamples.witness import Witnesses, find_witnesses, replay
 from machines.verification.verdict import Finding, TraceStep
 from runtime.cli import main
-from runtime.commands.verification import decider
+from runtime.players.replaying import decider
 from tests.test_manual import spec_text
 
 ROOT = Path(__file__).resolve().parents[3]

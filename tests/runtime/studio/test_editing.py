@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
@@ -18,6 +19,7 @@ import pytest
 from machines.parser.loader import find, shipped
 from runtime.cli import main
 from runtime.studio.editing import Workbench
+from tests.runtime.studio.test_traces import PAIR
 
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 
@@ -122,6 +124,33 @@ def test_rules_that_are_not_written_yet_are_no_hindrance(path: Path) -> None:
 
 
 # -- the file --------------------------------------------------------------------------------------------------------
+
+
+def test_the_roles_of_a_text_together_are_told_as_accord_check_tells_them(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path.write_text(PAIR)
+    facts = Workbench(str(path)).together(PAIR)["together"]
+
+    assert main(["check", str(path), "--format", "json"]) == 2
+    (report,) = json.loads(capsys.readouterr().out)["specs"]
+    assert facts["state"] == report["explored"]["verdict"] == "refuted"
+    assert {(one["code"], one["text"]) for one in facts["found"]} == {
+        (one["code"], one["text"]) for one in report["explored"]["findings"]
+    }
+    assert all(one["steps"] and one["file"] == "" and one["line"] > 1 for one in facts["found"])
+
+
+def test_what_a_spec_accepts_of_its_roles_together_is_not_told(path: Path) -> None:
+    codes = {one["code"] for one in Workbench(str(path)).together(PAIR)["together"]["found"]}
+    accepted = f"{PAIR}accepted:\n" + "".join(f"  {code}: it is so in the game\n" for code in codes)
+    facts = Workbench(str(path)).together(accepted)["together"]
+    assert (facts["found"], facts["state"]) == ([], "proved")
+
+
+def test_a_text_with_problems_is_not_looked_at_further(path: Path) -> None:
+    assert Workbench(str(path)).together(WRONG) == {}
+    assert Workbench(str(path)).together("protocol: [") == {}
 
 
 def test_a_file_is_written_whole_with_its_line_ends_and_its_rights(path: Path) -> None:
@@ -266,6 +295,18 @@ def test_a_page_is_told_the_text_and_what_is_known_of_each_that_it_sends(guest: 
         assert path.read_text() == WRONG
 
 
+def test_all_roles_of_the_last_text_are_looked_at_together_and_those_of_no_other(
+    guest: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(edit_site, "REST_SECONDS", 0.0)
+    with open_page(guest) as page:
+        for seq, text in enumerate((PAIR, SPEC, SPEC), start=1):
+            page.send_json({"seq": seq, "text": text})
+            if seq > 1:
+                found = heard(page, "together")
+                assert (found["seq"], found["together"]["state"]) == (seq, "proved")
+
+
 @pytest.mark.parametrize("origin", ["http://evil.example", "null"])
 def test_a_page_of_another_site_can_neither_read_nor_write_the_file(origin: str, guest: TestClient) -> None:
     with pytest.raises(WebSocketDisconnect):
@@ -345,7 +386,7 @@ def until(true: Callable[[], bool], seconds: float = 20.0) -> None:
 
 @pytest.mark.xdist_group("browser")
 def test_a_designer_types_sees_what_is_wrong_mends_it_and_saves_by_keys_alone(page: Any, path: Path) -> None:
-    assert page.inner_text("#state") == "no problems"
+    assert page.inner_text("#state").startswith("no problems")
     assert page.locator("#pictures figure").count() == 2
     page.focus("#text")
     page.keyboard.press("Control+Home")
@@ -390,6 +431,23 @@ def test_a_problem_clicked_puts_the_cursor_there_and_markup_in_a_text_is_text(pa
     page.locator("#problems button", has_text="YEZ").first.click()
     chosen = page.evaluate("(a => a.value.slice(a.selectionStart, a.selectionEnd))(document.querySelector('#text'))")
     assert chosen == "YEZ"
+
+
+@pytest.mark.xdist_group("browser")
+def test_what_is_wrong_with_the_roles_together_is_told_with_the_run_to_it(page: Any) -> None:
+    page.fill("#text", PAIR)
+    page.get_by_text("of the roles together").wait_for()
+    assert page.locator("#pictures:not(.stale) svg").count() > 0, "each role can be read"
+    run = page.locator("#problems details").first
+    run.locator("summary").click()
+    assert "HI" in run.locator("pre").inner_text()
+    page.locator("#problems button").first.click()
+    line = page.evaluate(
+        "(a => a.value.slice(0, a.selectionStart).split('\\n').length)(document.querySelector('#text'))"
+    )
+    assert line == int(page.inner_text("#problems button b").partition(":")[0])
+    page.fill("#text", SPEC)
+    page.get_by_text("the roles together: proved").wait_for()
 
 
 @pytest.mark.xdist_group("browser")
