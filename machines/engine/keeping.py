@@ -13,18 +13,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, Final, Protocol
 
+from machines.flat_records import (
+    NUMBER_BYTES,
+    OBJECT_BYTES,
+    PAIR_BYTES,
+    TEXT_BYTES,
+    UNKNOWN,
+    FlatRecord,
+    text_bytes,
+)
 from machines.values import Peer
 
 EVENT_BYTES: Final = 64  # that a chunk may make grow besides its own bytes, by short lists whose work is not counted
 WORK_BYTES: Final = 16  # that an element of work may
 GROWTH: Final = 32  # a byte that comes may become so many: `{"a":1}` is 7 on the wire and 250 in memory
 SMALL_BYTES: Final = 1024  # a message of no more is taken all the same, up to twice the limit: it may make room
-TEXT_BYTES: Final = 56
-NUMBER_BYTES: Final = 32
 LIST_BYTES: Final = 56
 ITEM_BYTES: Final = 8
-OBJECT_BYTES: Final = 64
-PAIR_BYTES: Final = 96  # of a mapping
 WHY: Final = "the session keeps more than {} bytes (kept_bytes_max)"
 
 
@@ -97,7 +102,7 @@ def size_of(values: Iterator[Any]) -> tuple[int, int]:
         value = rest.pop()
         count += 1
         if isinstance(value, str):
-            size += TEXT_BYTES + len(value) * (1 if value.isascii() else 4)
+            size += text_bytes(value)
         elif isinstance(value, bytes):
             size += TEXT_BYTES + len(value)
         elif isinstance(value, bool) or value is None:
@@ -109,6 +114,8 @@ def size_of(values: Iterator[Any]) -> tuple[int, int]:
             if isinstance(value, tuple | list | frozenset):
                 size += LIST_BYTES + ITEM_BYTES * len(value)
                 rest.extend(value)
+            elif type(value) is FlatRecord and value.measured() != UNKNOWN:
+                size += value.kept
             elif isinstance(value, Mapping):
                 size += OBJECT_BYTES + PAIR_BYTES * len(value)
                 rest.extend(value)

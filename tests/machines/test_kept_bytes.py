@@ -11,6 +11,7 @@ import pytest
 from machines.effects import Drop, Effect, Violation
 from machines.engine.keeping import EVENT_BYTES, SMALL_BYTES, size_of
 from machines.engine.session import Program, Session
+from machines.expressions import builtins
 from machines.values import Peer, Record
 from tests.support.session_harness import spec_of
 from tests.support.tiny import shows
@@ -190,3 +191,20 @@ def test_what_stands_in_several_places_counts_once_and_every_kind_of_value_count
     assert size_of(iter(["a" * 100]))[0] > 100
     assert size_of(iter(["\N{SNOWMAN}" * 100]))[0] > 200
     assert EVENT_BYTES > 0
+
+
+def test_a_store_that_grows_by_scalars_is_measured_without_being_walked_through() -> None:
+    store: Any = Record({"a": 1})
+    for count in range(3000):
+        store = builtins.put(store, f"key{count % 2000}", (None, True, "text", count)[count % 4])
+        if count == 1000:
+            size_of(iter([store]))
+
+    assert size_of(iter([store])) == (size_of(iter([Record(dict(store))]))[0], 1)
+
+
+def test_peers_in_a_store_count_once_however_it_grew() -> None:
+    peer = Peer(1, Record({"name": "x" * 1000}))
+    store = builtins.put(builtins.put(builtins.put(Record(), "a", 1), "b", peer), "c", peer)
+
+    assert size_of(iter([store])) == size_of(iter([Record(dict(store))]))
