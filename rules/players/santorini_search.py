@@ -186,14 +186,17 @@ class Search:
                     if value >= beta:
                         self._killers[ply] = code
                         break
-        value = best
+        bound = _AT_LEAST if best >= beta else _EXACT if best > floor else _AT_MOST
+        self._keep(key, depth, bound, best, chosen, ply)
+        return best
+
+    def _keep(self, key: int, depth: int, bound: int, value: int, chosen: int, ply: int) -> None:
+        """Keep what was found for a position; a win or a loss is as many turns away from there as it is from here."""
         if value >= DECIDED:
             value += ply
         elif value <= -DECIDED:
             value -= ply
-        bound = _AT_LEAST if best >= beta else _EXACT if best > floor else _AT_MOST
         self._table[key] = depth, bound, value, chosen
-        return best
 
     def _child(
         self, code: int, m1: int, m2: int, o1: int, o2: int, key: int, depth: int, alpha: int, beta: int, ply: int
