@@ -40,7 +40,7 @@ from machines.problems import Place
 from machines.verification.abstract.process import NOT_STARTED, Successor
 from machines.verification.abstract.state import NONSENSE, REASON, Outcome, Sent
 from machines.verification.search.moves import GlobalState, Transition
-from machines.verification.search.state_space import StateSpace
+from machines.verification.search.state_space import SECURE, StateSpace
 from machines.verification.search.system import System
 
 ANYTHING: Final = "anything"  # what its player is asked, and the state in which it stands
@@ -147,6 +147,7 @@ class ForeignStateSpace(StateSpace):
 
     def _move(self, at: int, given: Any, way: Successor) -> Transition:
         move = super()._move(at, given, way)
+        move.works = tuple([work for work in move.works if work[0] != SECURE])  # what is said is read at once
         if self.unheard and any(work[1] in self.unheard for work in move.works):
             move.works = tuple(
                 work for work in move.works if work[1] not in self.unheard or not isinstance(work[2], tuple)

@@ -59,7 +59,7 @@ def rests_on(spec: Spec, clients: Sequence[int], queue: int, any_number: str = "
         yield f"machines side by side (parallel) are taken one after another{of_rules}"
     yield "durations are not compared: any clock may ring before any other"
     if any(isinstance(step, Secure) for role in spec.roles.values() for step in _steps_of(role)):
-        yield "what a peer says before it hears that it may be secure is read: in a run 'secure' throws it away"
+        yield "what comes plain behind 'secure' is not read: in a run it may also end the connection"
     if spec.frames:
         yield "frames: each comes whole"
 

@@ -31,11 +31,10 @@ from machines.verification.abstract.state import (
     DROPPED_TOLD,
     TOLD,
     AbstractTimer,
-    Closed,
+    Effect,
     Local,
     Observation,
     Outcome,
-    Sent,
     SilentCycle,
     Token,
 )
@@ -369,7 +368,7 @@ class _Way:
         self,
         before: _Way | None,
         next_: Successor,
-        out: tuple[Sent | Closed, ...],
+        out: tuple[Effect, ...],
         hits: tuple[Observation, ...],
         fault: str,
     ) -> None:
@@ -409,8 +408,8 @@ def _outcome(outcome: Outcome, seats: tuple[int, ...]) -> Outcome:
     return Outcome(out, hits, outcome.taken, outcome.fault, outcome.event, outcome.entered)
 
 
-def _moved_effect(effect: Sent | Closed, seat: int) -> Sent | Closed:
-    return Sent(seat, effect.token) if type(effect) is Sent else Closed(seat, effect.why)  # type: ignore[union-attr]
+def _moved_effect(effect: Effect, seat: int) -> Effect:
+    return effect._replace(seat=seat)
 
 
 def _renamed(frozen: Any, seat_of: Callable[[int], int]) -> Any:

@@ -37,11 +37,10 @@ from machines.verification.abstract.state import (
     SILENT,
     AbstractCall,
     AbstractTimer,
-    Closed,
+    Effect,
     Local,
     Observation,
     Reading,
-    Sent,
     Token,
 )
 
@@ -58,7 +57,7 @@ class StateQueries(Domain[AbstractCall, int, Reading]):
         self.reckoner = AbstractEvaluator(oracle, outline.contracts, self._gone)
         if outline.asked_of_peers:
             self.reckoner.field_of = self._field_of
-        self.out: list[Sent | Closed] = []
+        self.out: list[Effect] = []
         self.hits: list[Observation] = []
         self.taken: list[Branch] = []
         self.entered: list[str] = []

@@ -61,10 +61,19 @@ class Closed(NamedTuple):
     why: str
 
 
+class Secured(NamedTuple):
+    """From here on TLS is spoken with a seat, and what it had said before is forgotten."""
+
+    seat: int
+
+
+Effect = Sent | Closed | Secured
+
+
 class Outcome(NamedTuple):
     """What one input may lead to. ``fault`` is what went wrong on the way that was no fault of the protocol."""
 
-    out: tuple[Sent | Closed, ...]
+    out: tuple[Effect, ...]
     hits: tuple[Observation, ...]
     taken: tuple[Branch, ...]
     fault: str

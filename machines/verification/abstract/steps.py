@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from machines.model import Call, DropPeers, Expression, Let, SendMessages, Start, Step
+from machines.model import Call, DropPeers, Expression, Let, Secure, SendMessages, Start, Step
 from machines.verification.abstract.dialogue import Dialogue
 from machines.verification.abstract.domain import FALSE, UNSET, AbstractError, Flag, OtherThan, Unknown, Value
-from machines.verification.abstract.state import SILENT, AbstractCall, Sent, Token
+from machines.verification.abstract.state import SILENT, AbstractCall, Secured, Sent, Token
 
 
 class StepRunner(Dialogue):
@@ -47,11 +47,13 @@ class StepRunner(Dialogue):
                 case Start(machine):
                     given = tuple([self._needed(argument, call) for argument in machine.arguments or ()])
                     self.starting.append((call, machine.path, given))
-                case DropPeers(peers):
+                case DropPeers(peers) | Secure(peers):
                     value = self._value(peers, call)
-                    if value is not None:
-                        for one in self.reckoner.receivers(value):
+                    for one in self.reckoner.receivers(value) if value is not None else ():
+                        if isinstance(step, DropPeers):
                             self._drop(one, "dropped")
+                        elif self.seats[one] not in SILENT:
+                            self.out.append(Secured(one))
 
     def _needed(self, expression: Expression, call: AbstractCall) -> Value:
         """Return the value of an expression, UNSET if it decides nothing: see `relevance`."""

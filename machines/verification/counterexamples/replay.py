@@ -16,7 +16,7 @@ from typing import Any
 
 from machines import model
 from machines.analysis.traversal import all_steps, machine_expressions
-from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Received, Send
+from machines.effects import Ask, Cancel, Drop, Effect, Ended, Note, Received, SecureLink, Send
 from machines.engine import routing
 from machines.engine.compiler import Program
 from machines.engine.session import Session
@@ -243,6 +243,7 @@ class _Replay:
         self.actors: dict[str, _Actor] = {}
         # On the way, by sender and receiver: the message and its bytes; None as bytes: the connection is closed.
         self.wire: dict[tuple[str, str], deque[tuple[str, bytes | None]]] = {}
+        self.plain: set[tuple[str, str]] = set()  # who is to speak TLS with whom, and does not know yet
         self.ahead: dict[tuple[str, str], list[str]] = {}  # what had come before what was read first
         for role in spec.roles:
             if not programs[role].per_connection and role in spec.listeners():
@@ -398,6 +399,8 @@ class _Replay:
                 case Send(seat, data, message):
                     self._to(name, seat, message, data)
                     self.sent.append((name, actor.names.get(seat, ""), message))
+                case SecureLink(seat):
+                    self._secure(name, actor.names[seat])
                 case Drop(seat):
                     self._close(name, seat)
                 case Ask():
@@ -407,8 +410,17 @@ class _Replay:
 
     def _to(self, name: str, seat: int, message: str, data: bytes | None) -> None:
         peer = self.actors[name].names.get(seat)
-        if peer is not None:
+        if peer is not None and (data is None or (name, peer) not in self.plain):
             self.wire.setdefault((name, peer), deque()).append((message, data))
+
+    def _secure(self, name: str, peer: str) -> None:
+        """Speak TLS: with who does already, or with who does not yet, then all that comes plain is thrown away."""
+        if (name, peer) in self.plain:
+            self.plain.remove((name, peer))
+        else:
+            self.plain.add((peer, name))
+            coming = self.wire.get((peer, name), deque())
+            self.wire[peer, name] = deque(item for item in coming if item[1] is None)
 
     def _close(self, name: str, seat: int) -> None:
         self._to(name, seat, "", None)

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from typing import Any
 
+_PLAIN = (None,)  # a content that no other has
+
 
 class Channel:
     """What waits, the oldest first. Two with the same content that come of one empty queue are the same object.
 
-    ``first`` is None if nothing waits; ``messages`` counts what is no loss.
+    ``first`` is None if nothing waits; ``messages`` counts what is no loss. One that is ``plain`` is what comes without
+    TLS from who is to speak it, and does not know yet: nobody reads that, and only a loss ends it.
     """
 
-    __slots__ = ("_all", "_longer", "_rest", "first", "is_lost", "messages", "tokens")
+    __slots__ = ("_all", "_longer", "_rest", "first", "is_lost", "messages", "plain", "tokens")
 
     def __init__(self, tokens: tuple[Any, ...] = (), all_: dict[tuple[Any, ...], Channel] | None = None) -> None:
         self.tokens = tokens
@@ -24,6 +27,7 @@ class Channel:
         self.is_lost = bool(tokens) and type(tokens[-1]) is str  # then nothing comes behind it
         self.messages = len(tokens) - self.is_lost
         self._all: dict[tuple[Any, ...], Channel] = {(): self} if all_ is None else all_  # by content
+        self.plain = False
         self._longer: dict[Any, Channel] = {}
         self._rest: Channel | None = None
 
@@ -51,9 +55,20 @@ class Channel:
         """The same with nothing in it."""
         return self._all[()]
 
+    @property
+    def secured(self) -> Channel:
+        """The same once TLS is spoken by who reads it, and not yet by who writes: what waits is thrown away."""
+        if self.is_lost:
+            return self._of(self.tokens[-1:])
+        found = self._all.get(_PLAIN)
+        if found is None:
+            found = self._all[_PLAIN] = Channel((), self._all)
+            found.plain = True
+        return found
+
     def then(self, token: Any) -> Channel:
         """Return this with one more behind it: a message, or the text that says why the connection is lost."""
-        if self.is_lost:
+        if self.is_lost or (self.plain and type(token) is tuple):
             return self
         found = self._longer.get(token)
         if found is None:

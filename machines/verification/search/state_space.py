@@ -27,7 +27,7 @@ from typing import Any
 from machines.verification.abstract.budget import BudgetSpent
 from machines.verification.abstract.growth import what_grows
 from machines.verification.abstract.process import DEAD, NOT_STARTED, BoundExceeded, Input, Successor
-from machines.verification.abstract.state import LOST, Closed, Sent
+from machines.verification.abstract.state import LOST, Closed, Secured, Sent
 from machines.verification.search.channels import Channel
 from machines.verification.search.late_losses import LATER, LateLosses
 from machines.verification.search.moves import GlobalState, Own, Queue, Transition
@@ -41,7 +41,7 @@ BY_ITSELF = "a client that nobody hears any more is looked at by itself"
 ONE_LESS = "a client without a part any more is left to the search with one less"
 REDUCTIONS = (ALIKE, AT_ONCE, BY_ITSELF, ONE_LESS, LATER)
 
-_POP, _PUT, _SHUT, _EMPTY, _TAKE = range(5)  # what a move does to a queue
+_POP, _PUT, _SHUT, _EMPTY, _TAKE, SECURE = range(6)  # what a move does to a queue
 _ABSENT = (DEAD, NOT_STARTED)
 
 
@@ -397,6 +397,8 @@ class StateSpace:
             if type(effect) is Sent:
                 works.append((_PUT, outgoing, effect.token))
                 self.sent.add((actor.role, effect.token[0], self._peer(actor, effect.seat)))
+            elif type(effect) is Secured:
+                works.append((SECURE, outgoing, incoming))
             elif type(effect) is Closed:
                 works.append((_PUT, outgoing, f"{LOST}{effect.why}"))
                 works.append((_SHUT, incoming, actor.role))
@@ -497,11 +499,21 @@ class StateSpace:
                 queues[at] = queue.rest
             elif what == _TAKE:
                 queues[at] = queue.without(about)
+            elif what == SECURE:
+                self._secure(queues, at, queue, about)
             else:
                 if not faulty and queue.messages:
                     self.unread.update((one[0], about) for one in queue.tokens if type(one) is tuple)
                 queues[at] = queue.none if what == _EMPTY else None
         return move.faulty
+
+    def _secure(self, queues: list[Queue], outgoing: int, out: Channel, incoming: int) -> None:
+        """Speak TLS: with who does already, or with who does not yet, then all that comes plain is thrown away."""
+        coming = queues[incoming]
+        if out.plain:
+            queues[outgoing] = out.none
+        elif coming is not None:
+            queues[incoming] = coming.secured
 
     def _peer(self, actor: ProcessInstance, seat: int) -> str:
         return self.cast.actors[actor.peers[seat][0]].role

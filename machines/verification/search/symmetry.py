@@ -159,4 +159,4 @@ def _same(queue: Channel | None, empty: Channel) -> Channel | None:
         return None
     for token in queue.tokens:
         empty = empty.then(token)
-    return empty
+    return empty.secured if queue.plain else empty
