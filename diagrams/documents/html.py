@@ -9,6 +9,7 @@ from typing import Final
 from xml.etree import ElementTree
 
 from diagrams.documents.model import Document, MessageRow, Party, TypeRow
+from diagrams.documents.wire_text import DIALOGUE, said_lines
 from diagrams.rendering.labels import visible
 
 SVG: Final = "http://www.w3.org/2000/svg"
@@ -25,6 +26,8 @@ table { border-collapse: collapse; font-size: .85em; display: block; overflow-x:
 td, th { border: 1px solid var(--line); padding: .25em .5em; vertical-align: top; text-align: left; min-width: 4em; }
 th { background: var(--band); }
 code { font-family: "DejaVu Sans Mono", Consolas, monospace; overflow-wrap: anywhere; }
+pre { font: .85em/1.4 "DejaVu Sans Mono", Consolas, monospace; overflow-x: auto; border: 1px solid var(--band);
+  padding: .5em; }
 bdi { unicode-bidi: isolate; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #dde3ea; --paper: #16191d; --quiet: #a3adb8; --line: #4a545f; --band: #2a3038; }
@@ -124,13 +127,19 @@ def _lines(document: Document, pictures: Mapping[str, bytes]) -> Iterator[str]:
         for phase in party.phases:
             yield f'<li><a href="#{phase.sequence.stem}">{_text(phase.title)}</a></li>'
         yield "</ul></li>"
-    for name in ("messages", "fields", "types", "waits", "limits", "settings"):
+    tables = ["messages", "fields", "types", "waits", "limits", "settings"]
+    for name in [*tables, "dialogue"] if document.dialogues else tables:
         yield f'<li><a href="#{name}">{name.capitalize()}</a></li>'
     yield "</ul></nav>\n<h2>Phases</h2>"
     stems = frozenset(pictures)
     for party in document.parties:
         yield from _party(party, pictures, stems)
     yield from _tables(document)
+    if document.dialogues:
+        yield f'<h2 id="dialogue">Dialogue</h2>\n<p>{DIALOGUE}</p>'
+    for one in document.dialogues:
+        yield f"<p>{_code(one.caller)} with {_code(one.listener)}:</p>"
+        yield f"<pre>{escape(chr(10).join(said_lines(one)))}</pre>"
     yield "</body>\n</html>"
 
 

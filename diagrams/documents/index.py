@@ -27,6 +27,7 @@ def _lines(specs: Sequence[Spec], formats: Sequence[str]) -> Iterator[str]:
             (f"AsyncAPI of {role}", f"{stem(spec.protocol, role)}.asyncapi.json", "asyncapi")
             for role in spec.listeners()
         ]
+        links.append(("a dialogue as bytes", f"{name}.wire.jsonl", "wire"))
         yield ""
         yield f"## {text(spec.protocol)}"
         yield ""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from diagrams.documents.model import Document, MessageRow, Party
+from diagrams.documents.wire_text import DIALOGUE, said_lines
 from diagrams.rendering.labels import shorten, visible
 
 CELL_CHARACTERS_MAX = 400  # of one text in a table; the JSON Schema and the spec have it whole
@@ -69,7 +70,8 @@ def _lines(document: Document) -> Iterator[str]:
         yield f"- {code(party.name)} {text(party.does)}."
     yield from (f"- {code(name)} {text(does)}." for name, does in document.foreign)
     yield ""
-    parts = ("phases", "messages", "fields", "types", "waits", "limits", "settings")
+    parts = ["phases", "messages", "fields", "types", "waits", "limits", "settings"]
+    parts += ["dialogue"] if document.dialogues else []
     yield " · ".join(f"[{part.capitalize()}](#{part})" for part in parts)
     yield ""
     yield "## Phases"
@@ -105,6 +107,16 @@ def _lines(document: Document) -> Iterator[str]:
     yield "## Settings"
     yield ""
     yield from setting_table(document)
+    if document.dialogues:
+        yield ""
+        yield "## Dialogue"
+        yield ""
+        yield f"{DIALOGUE} To test a parser against: the same, in hexadecimal, with `accord docs --format wire`."
+    for one in document.dialogues:
+        yield ""
+        yield f"{code(one.caller)} with {code(one.listener)}:"
+        yield ""
+        yield from fenced("\n".join(said_lines(one)))
 
 
 def _paragraphs(doc: str) -> Iterator[str]:

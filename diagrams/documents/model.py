@@ -117,6 +117,24 @@ class LimitRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """One message of a dialogue: the role that said it, its name, and all its bytes as they cross."""
+
+    role: str
+    message: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """All that crosses one connection: the role that connects, the one that listens, and what they say, in order."""
+
+    caller: str
+    listener: str
+    said: tuple[Said, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """The whole document of a protocol."""
 
@@ -134,3 +152,4 @@ class Document:
     limits: tuple[LimitRow, ...]
     doc: str
     foreign: tuple[tuple[str, str], ...]  # roles that programs of others play, each with what it does
+    dialogues: tuple[Dialogue, ...] = ()

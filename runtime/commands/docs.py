@@ -6,7 +6,7 @@ import json as json_text
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -18,18 +18,20 @@ from diagrams.documents.embed import FillError, filled, has_parts
 from diagrams.documents.html import page, without_pictures
 from diagrams.documents.index import index
 from diagrams.documents.markdown import markdown
+from diagrams.documents.model import Dialogue
 from diagrams.documents.schemas import asyncapi, json_schema
 from diagrams.render import PictureError, render
 from diagrams.rendering.labels import stem
 from machines.model import Spec
-from machines.parser.loader import SpecNotFound, shipped
+from machines.parser.loader import RulesError, SpecNotFound, rules_modules, shipped
 from machines.problems import SpecError
 from runtime.commands.draw import words
 from runtime.commands.exit_codes import FAILED, OK, CommandError
 from runtime.commands.options import Json, Rules, SpecName, are_apart, are_modules, looked_at
 from runtime.process.output import put_result
+from runtime.simulation.dialogues import ScriptError, dialogues
 
-FURTHER = ("schema", "asyncapi")  # and the second part of their files' names
+FURTHER = ("schema", "asyncapi", "wire")  # and the second part of their files' names
 FORMATS = ("md", "html", *FURTHER)
 READ_BYTES_MAX: Final = 64 << 20  # of a document; the longest of a shipped spec has about one
 
@@ -47,8 +49,8 @@ class DocumentOptions:
         Parameter(
             name="--format",
             help="One or several of md (Markdown, with its pictures beside it), html (one page that needs nothing "
-            "else), schema (JSON Schema of every message) and asyncapi, with commas between; md, html and what lies "
-            "there already if left out.",
+            "else), schema (JSON Schema of every message), asyncapi and wire (a dialogue as bytes, a line of JSON each "
+            "message), with commas between; md, html and what lies there already if left out.",
         ),
     ] = None
 
@@ -113,7 +115,7 @@ def _made(
     are_apart(names, loaded)
     lying = _lying(loaded, out)
     formats = formats or ("md", "html", *lying)
-    made = [written for spec in loaded for written in _documents(spec, out, formats, pictures=pictures)]
+    made = [written for spec in loaded for written in _documents(spec, out, formats, rules, pictures=pictures)]
     if with_index:
         made.append((out / "README.md", index(loaded, (*formats, *lying)).encode()))
     return made
@@ -121,16 +123,26 @@ def _made(
 
 def _lying(specs: Iterable[Spec], folder: Path) -> tuple[str, ...]:
     """Return the further formats of which a document of these specs lies in a folder: they are kept up to date."""
-    paths = [
-        path.name for spec in specs for path, _ in _documents(spec, folder, FURTHER, pictures=False) if path.is_file()
+    names = [
+        name for spec in specs for name in (stem(spec.protocol), *(stem(spec.protocol, one) for one in spec.roles))
     ]
-    return tuple(form for form in FURTHER if any(f".{form}." in name for name in paths))
+    return tuple(
+        form for form in FURTHER if any(path.is_file() for name in names for path in _further(folder, name, form))
+    )
 
 
-def _documents(spec: Spec, folder: Path, formats: Sequence[str], *, pictures: bool) -> Iterator[tuple[Path, bytes]]:
+def _further(folder: Path, name: str, form: str) -> Iterator[Path]:
+    yield folder / f"{name}.{form}.{'jsonl' if form == 'wire' else 'json'}"
+
+
+def _documents(
+    spec: Spec, folder: Path, formats: Sequence[str], rules: Sequence[str], *, pictures: bool
+) -> Iterator[tuple[Path, bytes]]:
     """Yield the files of a spec's document; without ``pictures`` those that depend on Graphviz's version have none."""
     name = stem(spec.protocol)
     facts = document(spec)
+    if {"md", "html", "wire"} & set(formats):
+        facts = replace(facts, dialogues=_dialogues(spec, rules))
     drawn = {drawing.stem: drawing for drawing in album(spec)}
     svgs = {
         called: render(drawing.dot, "svg") if pictures else b'<svg xmlns="http://www.w3.org/2000/svg"></svg>'
@@ -147,6 +159,23 @@ def _documents(spec: Spec, folder: Path, formats: Sequence[str], *, pictures: bo
     if "asyncapi" in formats:
         for role in spec.listeners():
             yield folder / f"{stem(spec.protocol, role)}.asyncapi.json", _json(asyncapi(spec, role))
+    if "wire" in formats:
+        lines = [
+            json_text.dumps({"link": number, "from": said.role, "message": said.message, "hex": said.data.hex()})
+            for number, one in enumerate(facts.dialogues)
+            for said in one.said
+        ]
+        yield folder / f"{name}.wire.jsonl", "".join(f"{line}\n" for line in lines).encode()
+
+
+def _dialogues(spec: Spec, rules: Sequence[str]) -> tuple[Dialogue, ...]:
+    """Return the dialogues of a spec; none where its rules are not there to be asked."""
+    try:
+        return dialogues(spec, rules_modules(spec, rules))
+    except RulesError:
+        return ()
+    except ScriptError as error:
+        raise CommandError(str(error)) from error
 
 
 def _json(value: Any) -> bytes:

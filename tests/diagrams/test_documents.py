@@ -36,7 +36,7 @@ from tests.diagrams.test_pictures import HOSTILE
 SVG_TAGS = {"svg", "g", "title", "text", "a", "path", "polygon", "polyline", "ellipse"}
 HTML_TAGS = {
     "html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "h4", "p", "ul", "li", "nav", "a", "figure",
-    "figcaption", "table", "thead", "tbody", "tr", "th", "td", "code", "bdi", "br",
+    "figcaption", "pre", "table", "thead", "tbody", "tr", "th", "td", "code", "bdi", "br",
 }  # fmt: skip
 NOT_LIMITS = {"framing", "early", "line_end", "charset"}
 

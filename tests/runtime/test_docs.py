@@ -16,7 +16,7 @@ from runtime.commands.docs import READ_BYTES_MAX
 ROOT = Path(__file__).resolve().parents[2]
 GALLERY = ROOT / "diagrams" / "gallery"
 SEEDS = sorted((ROOT / "docs" / "seeds").glob("*.md"))
-ALL = "md,html,schema,asyncapi"
+ALL = "md,html,schema,asyncapi,wire"
 Run = Callable[..., tuple[int, str, str]]
 
 
