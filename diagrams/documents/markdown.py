@@ -107,6 +107,10 @@ def _lines(document: Document) -> Iterator[str]:
     yield "## Settings"
     yield ""
     yield from setting_table(document)
+    yield from _dialogues(document)
+
+
+def _dialogues(document: Document) -> Iterator[str]:
     if document.dialogues:
         yield ""
         yield "## Dialogue"
