@@ -78,6 +78,11 @@ def _lines(document: Document) -> Iterator[str]:
     for party in document.parties:
         yield ""
         yield from _party(party)
+    yield from _tables(document)
+    yield from _dialogues(document)
+
+
+def _tables(document: Document) -> Iterator[str]:
     yield ""
     yield "## Messages"
     yield ""
@@ -107,7 +112,6 @@ def _lines(document: Document) -> Iterator[str]:
     yield "## Settings"
     yield ""
     yield from setting_table(document)
-    yield from _dialogues(document)
 
 
 def _dialogues(document: Document) -> Iterator[str]:
