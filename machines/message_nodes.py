@@ -157,6 +157,22 @@ def fields_of(body: Body) -> Iterator[Field]:
             pass
 
 
+def texts_of(body: Body) -> Iterator[str]:
+    """Yield the texts of a body that stand for themselves, in the order written."""
+    match body:
+        case LiteralBody(value):
+            if isinstance(value, str):
+                yield value
+        case BodyList(items):
+            for item in items:
+                yield from texts_of(item)
+        case BodyMap(pairs):
+            for _, item in pairs:
+                yield from texts_of(item)
+        case Field() | Text():
+            pass
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """What crosses the wire: written as ``body``, recognised as ``body`` or any of ``also``."""

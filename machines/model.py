@@ -54,6 +54,7 @@ from machines.message_nodes import TupleType as TupleType
 from machines.message_nodes import Type as Type
 from machines.message_nodes import Union as Union
 from machines.message_nodes import fields_of as fields_of
+from machines.message_nodes import texts_of as texts_of
 from machines.problems import Place
 
 # -- frames ------------------------------------------------------------------------------------------------------------

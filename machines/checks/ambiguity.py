@@ -19,7 +19,7 @@ from machines.checks.first_lines import FirstLines
 from machines.checks.first_words import FirstWords
 from machines.expressions.unparse import names
 from machines.messages.types import MessageCodec, Overlap, Work, compile_message, narrower, overlap
-from machines.messages.well_formed import named_types
+from machines.messages.well_formed import field_meant, named_types
 from machines.model import (
     Body,
     BodyList,
@@ -106,7 +106,8 @@ def check_declarations(spec: Spec, problems: Problems) -> None:
     for declaration in spec.types.values():
         if declaration.name not in used:
             text = f"the type {declaration.name!r} is never used"
-            problems.add(declaration.place, "A332", text, "give it to a field, or leave it out")
+            meant = field_meant(declaration.name, spec.messages.values())
+            problems.add(declaration.place, "A332", text, meant or "give it to a field, or leave it out")
     read = {
         name.name
         for role in spec.roles.values()

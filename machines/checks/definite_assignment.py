@@ -35,6 +35,7 @@ from machines.model import (
     Start,
     State,
     Step,
+    texts_of,
 )
 from machines.problems import Location, Mend, Place, Problems
 
@@ -44,6 +45,10 @@ EVENT_NAMES = frozenset({"peer", "reason"})
 # What other languages call a value that ours has too.
 _ELSEWHERE = dict.fromkeys(("none", "None", "nil", "undefined", "NULL", "Null"), "null")
 _ELSEWHERE |= {"True": "true", "TRUE": "true", "yes": "true", "False": "false", "FALSE": "false", "no": "false"}
+
+
+_SELVES = frozenset({"self", "this", "me", "name"})
+_EVENTS_OF_OTHERS = frozenset({"message", "msg", "event", "data", "payload", "body", "sender"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +312,9 @@ class _Assignment:
             text = "'result' is what a call returned: it is seen in the 'as' of that call only"
             self.problems.add(use.place, "A301", text, "bind it there: as: outcome")
         elif name in FUNCTIONS:
-            self.problems.add(use.place, "A301", f"{name!r} is a function", f"call it: {name}(x)")
+            hint = f"call it: {name}(x)"
+            hint += "; for each of a list, name the list" if name == "all" else ""
+            self.problems.add(use.place, "A301", f"{name!r} is a function", hint)
         elif name in self.seen:
             self.problems.add(
                 use.place, "A301", f"{name!r} is {self.seen[name]}", f"call one of its rules: {name}.rule(x)"
@@ -317,9 +324,13 @@ class _Assignment:
             near = (
                 f"did you mean {meant!r}?" if meant else self.problems.near("A301", name, (*self.frame, *self.values))
             )
-            hint = near or (
-                "bind it with 'let', 'as', 'each' or a field, or make it a parameter; "
-                f"a text is written 'so' within the quotes of YAML: \"'{name}'\""
+            hint = (
+                near
+                or self._otherwise(name)
+                or (
+                    "bind it with 'let', 'as', 'each' or a field, or make it a parameter; "
+                    f"a text is written 'so' within the quotes of YAML: \"'{name}'\""
+                )
             )
             text = f"nothing is called {name!r} here"
             # Whoever put it into the quotes of YAML meant a text.
@@ -328,6 +339,21 @@ class _Assignment:
             if meant:
                 mends = (Mend(use.place, name, meant),)
             self.problems.add(use.place, "A301", text, hint, self._spot(name, state), mends)
+
+    def _otherwise(self, name: str) -> str:
+        """Return where else what a name was meant for is found; nothing if nobody can tell."""
+        if name in self.messages:
+            fields = ", ".join(field.name for field in self.messages[name].fields) or "it has none"
+            return f"the fields of a message are names by themselves: {fields}"
+        if name in _SELVES:
+            return "the name that this side was started with is 'my.name'"
+        for message in self.messages.values():
+            for text in texts_of(message.body):
+                if text.split()[:1] == [name] and len(text.split()) == 2:
+                    return f"in {message.name} {text!r} is a text: a field is written ${text}"
+        if name in _EVENTS_OF_OTHERS:
+            return "the fields of a message are names by themselves, and 'peer' is who sent it"
+        return ""
 
     def _spot(self, name: str, state: str | None) -> Location:
         return Location(self.machine.role, self.machine.name, state or "", (name,))

@@ -20,6 +20,17 @@ from machines.model import Call, Spec
 from machines.parser.loader import rules_functions
 from machines.problems import Problems
 
+# Functions of other languages, and what there is here.
+_OTHERWISE = {
+    **dict.fromkeys(("random", "rand", "randint", "shuffle", "choice"), "chance is drawn by a rule, of 'seed'"),
+    **dict.fromkeys(("now", "time", "clock"), "'elapsed' is how many seconds ago the state was entered"),
+    "range": "whole numbers are a range, like 1..3, both ends included",
+    **dict.fromkeys(("print", "log"), "a run is shown by its journal and 'accord play'"),
+    **dict.fromkeys(("length", "size", "count"), "did you mean 'len'?"),
+    **dict.fromkeys(("push", "append", "add"), "a list grows by another: list + [value]"),
+    **dict.fromkeys(("remove", "delete"), "a list or mapping without a value is 'list except value'"),
+}
+
 
 def check_rules(spec: Spec, rules: Mapping[str, ModuleType] | None, problems: Problems) -> None:
     """A401: a module of rules has no such rule.
@@ -61,7 +72,8 @@ def _check_built_in(call: Call, problems: Problems) -> None:
     elif call.path in TOTAL:
         _check_count(call, TOTAL[call.path], "A404", problems)
     else:
-        hint = problems.near("A404", call.path, (*TOTAL, "gone")) or "a rule is called by its module: tsuro.deal(table)"
+        hint = _OTHERWISE.get(call.path) or problems.near("A404", call.path, (*TOTAL, "gone"))
+        hint = hint or "a rule is called by its module: tsuro.deal(table)"
         problems.add(call.place, "A404", f"no function {call.path!r} is built in", hint)
 
 

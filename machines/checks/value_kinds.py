@@ -51,6 +51,7 @@ from machines.model import (
     Union,
 )
 from machines.parser.context import joined
+from machines.parser.settings import parse_duration
 from machines.problems import Place, Problems, near
 from machines.values import Range, Rate
 
@@ -69,6 +70,7 @@ _SAID = {
     "rate": "a rate",
     "peer": "a peer",
 }
+_LENGTHS = frozenset({"length", "len", "size", "count"})
 _INT = frozenset({"int"})
 _NUMBER = frozenset({"int", "fraction"})
 _NUMERIC = frozenset({"int", "fraction", "duration"})
@@ -261,6 +263,7 @@ class _Kinds:
                 self._takes(each.parallel, _INT, "'parallel' takes a whole number", "how many items run at once")
             if state.accept is not None:
                 self._takes(state.accept.seats, _SPAN, "'seats' takes a range or a whole number", _SEATS)
+                self._no_span(state.accept.seats)
                 self._seconds(state.accept.linger, "'linger'")
         for _, choice in all_choices(machine):
             for branch in all_branches(choice):
@@ -273,6 +276,13 @@ class _Kinds:
                 self._takes(step.receivers, _PEERS, "a message is sent to a peer or a list of peers", "name the peer")
                 for call in step.messages:
                     self._sent(call)
+
+    def _no_span(self, seats: Expression | None) -> None:
+        """Tell `2-8`, which is a number below nothing."""
+        match seats:
+            case Binary("-", Constant(low), Constant(high)):
+                text = f"'seats' takes a range or a whole number, and {low} - {high} is {low - high}"
+                self.problems.add(seats.place, "A340", text, f"a range is written {low}..{high}")
 
     def _waits(self, awaits: Expression | None, within: Expression | None, answers: Handlers) -> None:
         self._takes(awaits, _PEERS, "'await' takes a peer or a list of peers", "name the peer")
@@ -303,7 +313,11 @@ class _Kinds:
 
     def _seconds(self, expression: Expression | None, word: str) -> None:
         # What is null is told by the reader, or may be something else by the time it is used.
-        self._takes(expression, _NUMERIC | {"null"}, f"{word} takes a duration", _SECONDS)
+        hint = _SECONDS
+        setting = self.spec.settings.get(expression.name) if isinstance(expression, Name) else None
+        if setting is not None and setting.kind == "text" and parse_duration(str(setting.value)) is not None:
+            hint = f"the quotes make the setting {setting.name!r} a text: write {setting.name}: {setting.value}"
+        self._takes(expression, _NUMERIC | {"null"}, f"{word} takes a duration", hint)
 
     def _truth(self, expression: Expression | None, word: str) -> None:
         self._takes(expression, _BOOL, f"{word} takes true or false", _TRUTH)
@@ -318,10 +332,7 @@ class _Kinds:
         match expression:
             case Attribute(of, field):
                 self._inside(of)
-                if self.kinds(of) == _LIST:
-                    hint = f"column({show(of)}, '{field}') has that of each, {show(of)}[0].{field} that of the first"
-                    text = f"{show(of)} is a list, and a list has no field {field!r}"
-                    self.problems.add(expression.place, "A340", text, hint)
+                self._field(expression, show(of), self.kinds(of), field)
             case Item(of, index):
                 self._inside(of)
                 self._inside(index)
@@ -355,6 +366,18 @@ class _Kinds:
                 self._inside(left)
                 self._inside(right)
                 self._operands(operator, left, right)
+
+    def _field(self, read: Attribute, of: str, kinds: Kinds | None, field: str) -> None:
+        """Tell a field of what surely has none: a list, a text, a number."""
+        if not kinds or kinds & {"peer", "mapping", "null"}:
+            return
+        hint = f"a text or number is read by its name alone: {of}"
+        if field.lower() in _LENGTHS:
+            hint = f"how long it is: len({of})"
+        elif kinds == _LIST:
+            hint = f"column({of}, '{field}') has that of each, {of}[0].{field} that of the first"
+        what = said(kinds)
+        self.problems.add(read.place, "A340", f"{of} is {what}, and {what} has no field {field!r}", hint)
 
     def _given(self, path: str, arguments: tuple[Expression, ...]) -> None:
         """Compare what a function is given with what it takes."""

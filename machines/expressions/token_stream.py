@@ -20,7 +20,7 @@ MADE = "a list made of another stands in brackets: [f(x) for x in list if c]"
 _DURATION = "a duration or a rate has a name, under `settings`"
 _FOLLOWING = {
     "if": CHOICE,
-    "then": CHOICE,
+    "then": f"{CHOICE}; what a branch does has keys of its own: {{if: c, return: x}}",
     "else": CHOICE,
     "for": MADE,
     "is": "use == or !=",
@@ -168,6 +168,8 @@ class TokenStream:
             hint = "a quote inside a text is written twice; texts are joined by +"
         elif previous.kind == "number" and token.text in _UNITS:
             hint = _DURATION
+        elif token.text == "to" and previous.text == ")":
+            hint = "whom a message is for stands before it: send: {peer: MESSAGE(x)}"
         elif previous.kind == token.kind == "name" and token.text not in _FOLLOWING:
             hint = f"put an operator or a comma between them; a call has brackets: {previous.text}({token.text})"
         else:

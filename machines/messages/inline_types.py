@@ -26,13 +26,14 @@ from machines.model import (
     Type,
     Union,
 )
-from machines.problems import Place, Problems, near
+from machines.problems import Mend, Place, Problems, near
 from machines.values import plain
 
 SCALARS: Final = ("string", "int", "number", "bool", "null", "any")
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 INTERVAL: Final = re.compile(r"(-?[0-9]{1,20})\s*\.\.\s*(-?[0-9]{1,20})")
 _RANGED = re.compile(r"(int|string)\s+(\S.*)")
+_RANGE_OF_OTHERS = re.compile(r"(?:(int|string)\s*[(\[])?\s*(-?[0-9]{1,20})\s*(?:\.\.|,|-)\s*([0-9]{1,20})\s*[)\]]?")
 _COUNTS = re.compile(r"([0-9]{1,9})(?:\s*\.\.\s*([0-9]{1,9}))?")
 _FORMS = frozenset({"enum", "int", "string", "map"})
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
@@ -73,9 +74,22 @@ def _parse_member(name: str, place: Place, problems: Problems) -> Type | None:
         text = f"{name!r} is no type here, only a name is"
         problems.add(place, "A200", text, "between `|` and in texts stand names: declare it under 'types'")
     else:
-        hint = near(name.split()[0], SCALARS) or "like string, int 0..9, the name of a type, or A | null"
-        problems.add(place, "A200", f"{name!r} is no type", hint)
+        hint, mends = _meant(name, place)
+        problems.add(place, "A200", f"{name!r} is no type", hint, mends=mends)
     return None
+
+
+def _meant(name: str, place: Place) -> tuple[str, tuple[Mend, ...]]:
+    """Return what is said of a word that is no type, and what mends it if that is known."""
+    found = _RANGE_OF_OTHERS.fullmatch(name)
+    if found is not None:
+        meant = f"{found[1] or 'int'} {found[2]}..{found[3]}"
+        return f"did you mean {meant!r}?", (Mend(place, name, meant),)
+    if name.startswith("number "):
+        return "a number has no range: like number, or int 0..9", ()
+    if name.endswith("?"):
+        return f"like {name[:-1]} | null; a key that may be missing has a default: $key {name[:-1]} = VALUE", ()
+    return near(name.split()[0], SCALARS) or "like string, int 0..9, the name of a type, or A | null", ()
 
 
 def parse_interval(text: str, place: Place, problems: Problems) -> Interval | None:
@@ -83,7 +97,11 @@ def parse_interval(text: str, place: Place, problems: Problems) -> Interval | No
     found = INTERVAL.fullmatch(text)
     if found is None:
         hint = "like int 0..9; for a key that is called int, put it in quotes"
-        problems.add(place, "A204", "'int' takes a range", hint)
+        mends: tuple[Mend, ...] = ()
+        if (others := _RANGE_OF_OTHERS.fullmatch(text)) is not None and others[1] is None:
+            meant = f"{others[2]}..{others[3]}"
+            hint, mends = f"did you mean 'int {meant}'?", (Mend(place, text, meant),)
+        problems.add(place, "A204", "'int' takes a range", hint, mends=mends)
         return None
     low, high = int(found[1]), int(found[2])
     if low > high:

@@ -54,8 +54,26 @@ def check_names(
 def _check_known(type_: Type, place: Place, known: set[str], problems: Problems) -> None:
     for named in named_types(type_):
         if named.name not in known:
-            hint = problems.near("A201", named.name, (*known, *SCALARS)) or "declare it under 'types'"
+            hint = problems.near("A201", named.name, (*known, *SCALARS)) or _declared(type_, known)
             problems.add(named.place or place, "A201", f"unknown type {named.name!r}", hint)
+
+
+def _declared(type_: Type, known: set[str]) -> str:
+    """Return what to do about names that nobody declared; words in lower case may have been meant as they are."""
+    words = [named.name for named in named_types(type_)]
+    if words and all(word.islower() and word not in known for word in words):
+        return f"declare it under 'types'; one of some texts is {{enum: [{', '.join(words[:4])}]}}"
+    return "declare it under 'types'"
+
+
+def field_meant(type_name: str, messages: Iterable[Message]) -> str:
+    """Return how a field of a type is written that stands in a body as a text; nothing if none does."""
+    for message in messages:
+        for text in model.texts_of(message.body):
+            if text.split()[-1:] == [type_name]:
+                field = text if len(text.split()) == 2 else f"name {type_name}"
+                return f"in {message.name} {text!r} is a text: a field is written ${field}"
+    return ""
 
 
 def named_types(type_: Type) -> Iterator[model.Named]:

@@ -30,12 +30,15 @@ from machines.model import (
     Step,
 )
 from machines.parser.context import ParseContext, inside, is_empty, joined, quoted, shown
-from machines.parser.settings import parse_rate
-from machines.problems import Place
+from machines.parser.settings import parse_duration, parse_rate
+from machines.problems import Place, near
 from machines.yaml.nodes import ListNode, MapNode, Node, ScalarNode
 
 STEPS = ("let", "start", "send", "secure", "drop")  # in the order in which they are done
 STAYING = ("stay", "again")
+# What stands for the end, or for nothing, in other languages.
+_ENDS = frozenset({"null", "return", "end", "exit", "done", "finish", "finished", "stop", "quit"})
+_NOTHING = frozenset({"pass", "ignore", "continue", "skip", "none", "nothing", "wait"})
 BRANCH_KEYS = ("if", "limit", "do", *STEPS, "then", "outcome", "return")
 OUTCOME_KEYS = ("ranking", "faults", "points")
 
@@ -126,6 +129,23 @@ def read_outcome(reading: ParseContext, node: MapNode) -> Mapped | None:
     return Mapped(tuple(items), written.place)
 
 
+def _not_a_state(reading: ParseContext, word: str, scope: BranchScope) -> str:
+    """Return what to write for what stands where a state has to, and is known to be none; nothing if it may be one."""
+    if near(word, scope.states):
+        return ""
+    if word in _ENDS or word.startswith("return "):
+        value = word.removeprefix("return").strip() if word.startswith("return") else ""
+        return f"the machine ends with {{return: {value or 'null'}}}"
+    if word in _NOTHING:
+        keeps = "'stay' keeps the state; " if scope.stays else ""
+        return f"{keeps}{{return: null}} ends the machine"
+    if word.partition("(")[0] in reading.messages:
+        return f"a message is sent by a key: {{send: {word}, then: STATE}}"
+    if parse_duration(word) is not None:
+        return f"the limit of a wait is 'within: {word}'; what to do then stands here"
+    return ""
+
+
 def _word(reading: ParseContext, node: ScalarNode, scope: BranchScope) -> Next:
     word = node.text.strip()
     if is_empty(node) or not word:
@@ -142,8 +162,7 @@ def _word(reading: ParseContext, node: ScalarNode, scope: BranchScope) -> Next:
         known = (*scope.states, *STAYING) if scope.stays else scope.states
         called = word.partition("(")[0] in reading.machines.get(scope.role, {})
         hint = f"that is a machine: a state with 'run: {word}' calls it" if called else ""
-        if word == "null" or word.startswith("return "):
-            hint = f"the machine ends with {{return: {word.removeprefix('return ').strip()}}}"
+        hint = hint or _not_a_state(reading, word, scope)
         reading.unknown(inside(node), "A103", "state", word, known, hint)
     return Goto(word, node.place)
 
@@ -310,7 +329,10 @@ def read_machine_call(
     if outline.parameters is not None and given != len(outline.parameters):
         takes = f"{call.path}({', '.join(outline.parameters)})" if outline.parameters else call.path
         text = f"{call.path} takes {_count(len(outline.parameters), 'value')}, not {given}"
-        reading.fault(call.place, "A117", text, f"it is written as {takes}")
+        hint = f"it is written as {takes}"
+        if folded is not None:
+            hint += f", and 'fold' gives the last: run: {call.path}({', '.join(outline.parameters[:-1])})"
+        reading.fault(call.place, "A117", text, hint)
     return call
 
 

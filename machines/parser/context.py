@@ -43,6 +43,11 @@ _ELSEWHERE = {
     "foreach": "each",
     "while": "until",
     "sleep": "pause",
+    "broadcast": "send",
+    "kick": "drop",
+    "disconnect": "drop",
+    "deadline": "within",
+    "variables": "let",
 }
 _ELSE = "a branch without 'if', the last of its list, is for all else"
 _NO_KEY = {
@@ -116,6 +121,9 @@ class ParseContext:
         """Whether a scalar is spelt like a name; note a problem if it is not."""
         if not NAME.fullmatch(node.text):
             hint = "a letter, then letters, digits and _"
+            words = node.text.split()
+            if len(words) > 1 and what == "a parameter" and all(map(NAME.fullmatch, words)):
+                hint = f"parameters have commas between them: {', '.join(words)}"
             self.fault(node.place, "A114", f"{shown(node.text)} is no name for {what}", hint)
             return False
         if node.text in RESERVED:
@@ -137,6 +145,9 @@ class ParseContext:
                 if meant not in known:
                     meant = next(iter(get_close_matches(key.text, known, n=1)), "")
                 hint = f"did you mean {meant!r}?" if meant else f"it has: {', '.join(known)}"
+                word, _, behind = key.text.partition(" ")
+                if word in known and behind:
+                    hint = f"did you mean '{word}: {behind}'?"
                 hint = _NO_KEY.get(key.text, hint)
                 self.fault(key.place, "A111", f"{what} has no key {shown(key.text)}", hint)
                 found.setdefault(meant, key.place)

@@ -119,7 +119,8 @@ def _protocol(reading: ParseContext, top: MapNode) -> str:
     node = top.get("protocol")
     text = reading.text(node, "the protocol's name") if node is not None else None
     if node is not None and text is not None and not _PROTOCOL.fullmatch(text):
-        hint = "lower-case words with hyphens, like santorini-relay"
+        slug = "-".join(re.findall(r"[a-z][a-z0-9]*", text.lower()))
+        hint = f"lower-case words with hyphens, like {slug or 'santorini-relay'}"
         reading.fault(node.place, "A114", f"{shown(text)} is no name for a protocol", hint)
     return text or ""
 

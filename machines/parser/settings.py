@@ -47,6 +47,7 @@ WRITTEN = {
 
 
 # A text that begins as a number does, or has a part of a range or rate: nobody writes it without quotes on purpose.
+_SPAN = re.compile(r"([0-9]{1,9})\s*(?:-|\u2013|to|\.\.\.)\s*([0-9]{1,9})")  # as others write a range
 _NUMBERLIKE = re.compile(r"[-+]?\.?\d|.*\.\.\s*-?\d|.*\sper\s+\d", re.ASCII | re.DOTALL)
 _MISTAKEN = re.compile(rf"(?P<before>(?:\d{{1,18}}\s+per\s+)?{_NUMBER})\s*(?P<unit>[A-Za-z]+)\.?", re.ASCII)
 _LIKE_UNITS = {
@@ -118,6 +119,9 @@ def mistaken(text: str) -> str:
     """
     if not _NUMBERLIKE.match(text):
         return ""
+    span = _SPAN.fullmatch(text)
+    if span is not None:
+        return f"did you mean '{span[1]}..{span[2]}'? A text is written in quotes"
     found = _MISTAKEN.fullmatch(text)
     meant = ""
     if found is not None:

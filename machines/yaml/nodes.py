@@ -398,7 +398,11 @@ _SYNTAX = (
         "a word may not start with this character",
         "put the whole text in quotes",
     ),
-    (r"mapping values are not allowed: inside", "a second ': ' in what is one value", "a new line, or quotes round it"),
+    (
+        r"mapping values are not allowed: inside",
+        "a second ': ' in what is one value",
+        "a new line, braces or quotes",
+    ),
     (
         r"mapping values are not allowed",
         "this key is read as a part of the line above",

@@ -1,4 +1,4 @@
-"""Fifty mistakes that people who tried the language made, and their neighbours: each is told in its line."""
+"""Eighty mistakes that people who tried the language made, and their neighbours: each is told in its line."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ MISTAKES = [
         "bind it in a state that every way passes",
     ),
     ("a setting that is bound", "let: {best: 0}", "let: {reply: 0}", "A303", "choose another name"),
-    ("a colon that is missing", "OVER: {return: best}", "OVER: {return best}", "A111", "did you mean 'return'"),
+    ("a colon that is missing", "OVER: {return: best}", "OVER: {return best}", "A111", "did you mean 'return: best'?"),
     ("nobody at hand", "send: {guests: OVER(best)}", "send: OVER(best)", "A338", "name the receiver"),
     ("a name misspelt", "send: {guests: OVER(best)}", "send: {guests: OVER(bst)}", "A301", "did you mean 'best'"),
     ("a state without its colon", "      listening:\n", "      listening\n", "A100", "add ': '"),
@@ -272,6 +272,104 @@ MISTAKES = [
         "A111",
         "did you mean 'if'",
     ),
+    (
+        "a condition in place of its key",
+        "{if: amount > best, return: amount}",
+        "{if amount > best: amount}",
+        "A111",
+        "did you mean 'if: amount > best'",
+    ),
+    (
+        "a branch in one sentence",
+        "{if: amount > best, return: amount}",
+        "{if: amount > best then return amount}",
+        "A261",
+        "{if: c, return: x}",
+    ),
+    (
+        "an end in place of a state",
+        "OVER: {return: best}",
+        "OVER: return",
+        "A103",
+        "the machine ends with {return: null}",
+    ),
+    (
+        "an end by another word",
+        "timeout: {return: null}",
+        "timeout: exit",
+        "A103",
+        "the machine ends with {return: null}",
+    ),
+    ("nothing by another word", "fault: {return: best}", "fault: pass", "A103", "'stay' keeps the state"),
+    ("a time in place of a branch", "within: 4 s", "timeout: 4 s", "A103", "'within: 4 s'"),
+    (
+        "a message in place of a state",
+        "ASK: bidding",
+        "ASK: HELLO(my.name)",
+        "A103",
+        "{send: HELLO(my.name), then: STATE}",
+    ),
+    ("a range with a dash", "seats: 2..8", "seats: 2-8", "A129", "did you mean '2..8'"),
+    ("a range with a dash in its place", "seats: seats", "seats: 2-8", "A340", "a range is written 2..8"),
+    ("a range that is a type", "Coins: int 0..100", "Coins: 0..100", "A200", "did you mean 'int 0..100'"),
+    ("a range that is a call", "Coins: int 0..100", "Coins: int(0, 100)", "A200", "did you mean 'int 0..100'"),
+    ("a type with a dash", "Coins: int 0..100", "Coins: int 0-100", "A204", "did you mean 'int 0..100'"),
+    ("a range of any numbers", "Coins: int 0..100", "Coins: number 0..1", "A200", "a number has no range"),
+    ("words in place of types", "Coins: int 0..100", "Coins: red | blue", "A201", "{enum: [red, blue]}"),
+    ("a mark for what may be missing", "$amount Coins", "$amount Coins?", "A200", "like Coins | null"),
+    ("a field without its dollar", "$amount Coins", "amount Coins", "A301", "a field is written $amount Coins"),
+    ("a type in place of a field", "$amount Coins", "Coins", "A332", "a field is written $name Coins"),
+    ("a time in quotes", "reply: 5 s", 'reply: "5 s"', "A340", "write reply: 5 s"),
+    (
+        "parameters without commas",
+        "turn(guest, best):",
+        "turn(guest best):",
+        "A114",
+        "parameters have commas between them: guest, best",
+    ),
+    (
+        "a call without brackets",
+        "run: turn(guest, best)",
+        "run: turn guest, best",
+        "A261",
+        "a call has brackets: turn(guest)",
+    ),
+    (
+        "what is folded is given too",
+        "        as: best\n        then: over",
+        "        fold: best\n        then: over",
+        "A117",
+        "run: turn(guest)",
+    ),
+    ("whom it is for behind it", "send: ASK(best)", "send: ASK(best) to guest", "A261", "send: {peer: MESSAGE(x)}"),
+    ("the name by itself", "HELLO(my.name)", "HELLO(name)", "A301", "'my.name'"),
+    (
+        "a message in place of its field",
+        "if: amount > best",
+        "if: BID.amount > best",
+        "A301",
+        "names by themselves: amount",
+    ),
+    ("an event of another language", "if: amount > best", "if: event.amount > best", "A301", "'peer' is who sent it"),
+    (
+        "the length of a text by a dot",
+        "HELLO: {return: {name: name}}",
+        "HELLO: {if: name.length > 1, return: {name: name}}",
+        "A340",
+        "len(name)",
+    ),
+    ("chance in an expression", "let: {best: 0}", "let: {best: random(6)}", "A404", "of 'seed'"),
+    ("a count of another language", "each: guest in guests", "each: guest in range(3)", "A404", "like 1..3"),
+    ("a number that is counted up", "let: {best: 0}", "let: {best: best += 1}", "A253", "let: {count: count + 1}"),
+    ("a name with capitals and blanks", "protocol: bids", "protocol: My Bids", "A114", "like my-bids"),
+    (
+        "all by a word",
+        "send: {guests: OVER(best)}",
+        "send: {all: OVER(best)}",
+        "A301",
+        "for each of a list, name the list",
+    ),
+    ("a key of another language for a send", "send: ASK(best)", "broadcast: ASK(best)", "A111", "did you mean 'send'"),
 ]
 # A mistake that shows elsewhere: the text of the line that has to be named.
 ELSEWHERE = {
@@ -282,6 +380,10 @@ ELSEWHERE = {
     "a value that nothing binds": "run: turn(guest, best)",
     "a state that leads nowhere": "over:",
     "a message that nobody takes": "OVER: {over",
+    "a field without its dollar": "if: amount > best",
+    "a type in place of a field": "types: {Coins",
+    "a time in quotes": "within: reply",
+    "what is folded is given too": "run: turn(guest, best)",
 }
 
 
