@@ -107,6 +107,15 @@ class CompiledMachine:
         self.conditions: dict[tuple[str, str], Any] = {}  # that may refuse, by state and message; made when one does
         _Builder(machine, self, program).build()
 
+    def code(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the functions that the machine is run as: (state, what it is for, text in Python)."""
+        if self.first_live is not None:
+            yield "", "live", self.first_live.__doc__ or ""
+        for node in self.nodes.values():
+            for purpose, function in (("entry", node.entry), ("as", node.bind), *node.takes.items()):
+                if function is not None:
+                    yield node.name, purpose, function.__doc__ or ""
+
 
 class Program:
     """A role of a spec, compiled once and shared by all its sessions.

@@ -4,7 +4,7 @@
 
     def take(s):
         if (v1 := may_place_9(s[2], s[5])) is True or (v1 is not False and truth_of_10(v1)):
-            s[0].result = (v2 if type(v2 := place_11(s[2], s[5])) in k_12 else freeze_13(v2))
+            s[0].result = (v2 if type(v2 := place_11(s[2], s[5])) in FROZEN_12 else freeze_13(v2))
             return end_14
         return None
 
@@ -127,7 +127,7 @@ class StepWriter:
         lines: Lines = []
         for condition, action, destination in rows:
             steps = [line for line in action.lines if line != "pass"]
-            branch = [*steps, f"return {self.write.called(destination)}"]
+            branch = [*steps, f"return {self.write.called(destination, destination.name.lstrip('.'))}"]
             if condition is None:
                 lines += branch
                 break
@@ -187,7 +187,8 @@ class StepWriter:
         if given is None:
             given = tuple(Name(field, call.place) for field in self._fields[call.path])
         values = self._part(model.Sequence(given, call.place))
-        return f"{self.write.called(self._senders[call.path])}(s[0].tree, {receivers.text}, {values.text})"
+        send = self.write.called(self._senders[call.path], f"send_{call.path}")
+        return f"{send}(s[0].tree, {receivers.text}, {values.text})"
 
     def _part(self, expression: Expression) -> Part:
         return part_of(expression, self._scope, self.write)

@@ -115,7 +115,7 @@ class Writer:
         if part.known or part.slot is not None:
             return part
         value = self.temporary()
-        known, freeze_ = self.called(FROZEN), self.called(freeze)
+        known, freeze_ = self.called(FROZEN, "FROZEN"), self.called(freeze)
         return self._part(f"({value} if type({value} := {part.text}) in {known} else {freeze_}({value}))", [part])
 
     def holds(self, part: Part, truth_of: Callable[[Any], bool]) -> str:
@@ -163,7 +163,7 @@ class Writer:
 
     def field(self, owner: Part, name: str, general: Callable[..., Any]) -> Part:
         """Return ``owner.name``."""
-        field = self.called(FieldOf(name, general))
+        field = self.called(FieldOf(name, general), "field")
         if owner.known or not name.isascii() or iskeyword(name):
             return self._part(f"{field}({owner.text})", [owner])
         value, there = self._once(owner)
@@ -261,11 +261,11 @@ class Writer:
         depth = 1 + max((part.depth for part in parts), default=0)
         return Part(text, depth) if depth <= DEEP else Part(f"{self.called(self.run(Part(text)))}({self._given})")
 
-    def called(self, value: Any) -> str:
-        """Return a name for something that the text mentions: its own, as far as that can be, and a number."""
+    def called(self, value: Any, word: str = "") -> str:
+        """Return a name for something that the text mentions: a word, or its own name if it has one, and a number."""
         name = self._known.get(id(value))
         if name is None:
-            own = getattr(value, "__name__", "")
+            own = word or getattr(value, "__name__", "")
             name = f"{own if own.isidentifier() and own.isascii() else 'k'}_{len(self._names)}"
             self._known[id(value)] = name
             self._names[name] = value

@@ -14,6 +14,7 @@ from diagrams.documents.exchange import exchange as exchange_of
 from diagrams.documents.exchange import exchange_text, phases
 from diagrams.states.phrases import body_text
 from machines.checks.event_coverage import Pair, pairs
+from machines.engine.compiler import Program
 from machines.messages.bodies import compile_message
 from machines.messages.types import compile_type, type_text
 from machines.model import (
@@ -25,7 +26,7 @@ from machines.model import (
     Spec,
     TypeDeclaration,
 )
-from machines.parser.loader import RulesError, resolved
+from machines.parser.loader import RulesError, resolved, rules_modules
 from machines.parser.unparse import written as yaml_of
 from machines.problems import near
 from machines.values import plain
@@ -64,6 +65,10 @@ def show(
             help="Print both ends of a phase together: a machine, like turn, or host.turn of one role.",
         ),
     ] = None,
+    code: Annotated[
+        bool,
+        Parameter(name="--code", negative=(), help="Print the Python functions that the machines are run as."),
+    ] = False,
     rules: Rules = [],  # noqa: B006 (cyclopts makes a new list)
     json: Json = False,
 ) -> int:
@@ -81,6 +86,9 @@ def show(
     elif table_:
         found = list(pairs(looked_at(spec, rules)))
         put_result({"pairs": found}, _pair_lines(found), json=json)
+    elif code:
+        functions = list(_code(looked_at(spec, rules)))
+        put_result({"code": functions}, _code_lines(functions), json=json)
     else:
         facts = _facts(looked_at(spec, rules))
         put_result(facts, _lines(facts), json=json)
@@ -106,6 +114,25 @@ def _exchange_lines(spec: Spec, machines: Sequence[Machine]) -> Iterator[str]:
     for index, machine in enumerate(machines):
         yield from ("",) if index else ()
         yield from exchange_text(spec, machine)
+
+
+def _code(spec: Spec) -> Iterator[dict[str, str]]:
+    """Yield the functions that the machines of a spec are run as: see `machines.engine.steps`."""
+    modules = rules_modules(spec)
+    for role in spec.roles:
+        for machine in Program(spec, role, modules).tables.values():
+            for state, purpose, text in machine.code():
+                where = {"role": role, "machine": machine.name, "state": state}
+                yield {**where, "for": purpose, "text": text}
+
+
+def _code_lines(functions: Iterable[dict[str, str]]) -> Iterator[str]:
+    """Yield functions under what they are for; ``s`` are the names of a call, ``s[0]`` is the call itself."""
+    for index, one in enumerate(functions):
+        yield from ("",) if index else ()
+        state = f".{one['state']}" if one["state"] else ""
+        yield f"# {one['role']}: {one['machine']}{state}, {one['for'].removeprefix('.')}"
+        yield from one["text"].splitlines()
 
 
 def _lines(facts: dict[str, Any]) -> Iterator[str]:

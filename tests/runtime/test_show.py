@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,22 @@ def test_a_spec_is_shown_with_its_types_and_what_players_are_asked(capsys: Capsy
     }
     square = next(declared for declared in facts["types"] if declared["name"] == "Square")
     assert square["schema"] == {"type": "integer", "minimum": 0, "maximum": 9}
+
+
+def test_the_code_that_a_machine_is_run_as_is_shown_under_its_states_and_events(capsys: Capsys) -> None:
+    out = shown(capsys, "tsuro", "--code")
+
+    assert "# server: main.judged, then\ndef take(s):\n    if ((v" in out
+    functions = json.loads(shown(capsys, "tsuro", "--code", "--json"))["code"]
+    (place,) = [one for one in functions if one["machine"] == "intermediate_placement" and one["for"] == "INTER_PLACE"]
+    assert (place["role"], place["state"]) == ("server", "asked")
+    lines = [re.sub(r"_\d+\b", "", line) for line in place["text"].splitlines()]
+    assert lines[0] == "def take(s):"
+    assert lines[1].startswith("    if ((v")
+    assert "may_place(s[2], s[1], " in lines[1]
+    assert "place(s[2], s[1], " in lines[2]
+    assert lines[2].startswith("        s[0].result = ")
+    assert lines[3:] == ["        return end", "    return None"]
 
 
 def test_only_what_the_own_role_sends_may_answer_a_question(capsys: Capsys, tmp_path: Path) -> None:
