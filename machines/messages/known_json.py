@@ -2,7 +2,7 @@
 
 A board that is sent again differs in a column or two from the board before; the other columns are the same objects,
 since rules hand back most of what they were given and nothing frozen ever changes. So of a list of large lists those
-that are known are neither checked nor encoded again.
+that are known are neither checked nor encoded again, nor what stands beside them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from machines.messages.containers import ListShape, RepeatShape, UnionShape
 from machines.messages.shapes import NO_MATCH, Shape
 
 LARGE = 32  # values in a list, about, from which on looking it up is quicker than writing it anew
-KNOWN_BYTES_MAX = 1 << 22  # of memory, about, that the known lists of one field take; then all of them are forgotten
+PART = 8  # the same of what stands beside such lists
+KNOWN_BYTES_MAX = 1 << 22  # of memory, about, that the known lists of one type take; then all of them are forgotten
 _ENTRY_BYTES = 250  # of one, besides its JSON and its values
 _VALUE_BYTES = 8  # of what the list itself takes, for each byte of its JSON
 _OPEN = 4  # items of a list that may have any number of them, for `_size`
@@ -65,11 +66,16 @@ def _writer(shape: Shape) -> _Writer:
     if isinstance(shape, RepeatShape) and _has_large_items(shape):
         if _has_large_items(shape.item):
             return _repeated(shape, {}, _writer(shape.item))
-        known: dict[int, tuple[Any, bytes]] = {}  # by id: what stays alive in here keeps its id to itself
-        return _repeated(shape, known, _remembering(known, _checked(shape.item)))
+        known = _Known(shape.item)
+        return _repeated(shape, known.by_id, known.written)
     if isinstance(shape, ListShape) and _has_large_items(shape):
-        return _each_its_own([_writer(item) for item in shape.items])
+        return _each_its_own([_beside(item) for item in shape.items])
     return _checked(shape)
+
+
+def _beside(shape: Shape) -> _Writer:
+    """Return what writes one of several of which one is large: what is kept beside it is often the same, too."""
+    return _writer(shape) if _has_large_items(shape) or _size(shape) < PART else _Known(shape).of
 
 
 def _repeated(shape: RepeatShape, known: dict[int, tuple[Any, bytes]], write_item: _Writer) -> _Writer:
@@ -99,20 +105,30 @@ def _checked(shape: Shape) -> _Writer:
     return lambda value: _encode(convert((value,), holder).held)
 
 
-def _remembering(known: dict[int, tuple[Any, bytes]], write: _Writer) -> _Writer:
-    left = KNOWN_BYTES_MAX
+class _Known:
+    """What has been written of a type: ``by_id`` has the values, which so keep their ids to themselves, and JSON."""
 
-    def remembering(value: Any) -> bytes:
-        nonlocal left
-        if type(value) is not tuple:
+    __slots__ = ("_left", "_write", "by_id")
+
+    def __init__(self, shape: Shape) -> None:
+        self.by_id: dict[int, tuple[Any, bytes]] = {}
+        self._left = KNOWN_BYTES_MAX
+        self._write = _writer(shape)
+
+    def of(self, value: Any) -> bytes:
+        """Return the JSON of a value that may be known."""
+        there = self.by_id.get(id(value))
+        return there[1] if there is not None else self.written(value)
+
+    def written(self, value: Any) -> bytes:
+        """Return the JSON of a value that is not known; from now on it is."""
+        if type(value) is not tuple and value is not None:
             raise msgspec.ValidationError("only what never changes is known by its identity")
-        written = write(value)
+        written = self._write(value)
         weight = _VALUE_BYTES * len(written) + _ENTRY_BYTES
-        left -= weight
-        if left < 0:
-            known.clear()
-            left = KNOWN_BYTES_MAX - weight
-        known[id(value)] = value, written
+        self._left -= weight
+        if self._left < 0:
+            self.by_id.clear()
+            self._left = KNOWN_BYTES_MAX - weight
+        self.by_id[id(value)] = value, written
         return written
-
-    return remembering
