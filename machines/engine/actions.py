@@ -14,11 +14,14 @@ from typing import Any, NamedTuple
 
 from machines.effects import Send as SendEffect
 from machines.expressions.compiler import TOTAL, compile, fixed  # noqa: A004 (as in re.compile)
+from machines.messages.bodies import MessageCodec
 from machines.messages.shapes import shown
+from machines.messages.width import WIDE_MIN, widest
 from machines.model import Call, Expression, Name, Spec
 from machines.parser.loader import rules_functions
 from machines.values import Peer, Range, Rate, Record
-from machines.work import SHORT, spend
+from machines.wire.codec import Codec
+from machines.work import SHORT, spend, spend_through
 
 Slots = list[Any]
 Value = Callable[[Slots], Any]
@@ -34,6 +37,22 @@ class MessageEncoder(NamedTuple):
     fields: tuple[str, ...]
     build: Callable[[Sequence[Any]], Any]
     pack: Callable[[Any], bytes]
+
+
+def encoder_of(spec: Spec, shape: MessageCodec, codec: Codec) -> MessageEncoder:
+    """Return how a message of a spec is written."""
+    build = shape.build if shape.name in spec.frames else shape.pack  # frames are written of plain lists
+    if any(widest(field.type, spec.types) > WIDE_MIN for field in spec.messages[shape.name].fields):
+        build = _counted(build)  # it may hold so many elements by nesting that they are counted before it is written
+    return MessageEncoder(shape.fields, build, codec.packs.get(shape.name, codec.pack))
+
+
+def _counted(build: Callable[[Sequence[Any]], Any]) -> Callable[[Sequence[Any]], Any]:
+    def counted(values: Sequence[Any]) -> Any:
+        spend_through(values)
+        return build(values)
+
+    return counted
 
 
 class MachineScope:

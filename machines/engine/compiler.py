@@ -8,7 +8,7 @@ with its own work. A branch that decides again after its steps leads through a h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ from transitions import Machine as TransitionsMachine
 from machines.analysis.call_graph import CALL_DEPTH_MAX, CallGraph, live_around
 from machines.analysis.scopes import bindings, frame_names
 from machines.analysis.traversal import all_branches, all_steps
-from machines.engine.actions import Action, MachineScope, MessageEncoder, Slots, Value, duration
+from machines.engine.actions import Action, MachineScope, Slots, Value, duration, encoder_of
 from machines.engine.compiled_states import (
     ACCEPT,
     CALL,
@@ -46,7 +46,6 @@ from machines.engine.watching import AwaitedCondition, is_live_only
 from machines.expressions.unparse import walk
 from machines.messages.bodies import MessageCodec, compile_message
 from machines.messages.decoding import INT_DIGITS
-from machines.messages.width import WIDE_MIN, widest
 from machines.model import (
     Accept,
     Always,
@@ -73,7 +72,6 @@ from machines.model import (
 from machines.wire.codec import Codec
 from machines.wire.composite_framing import PartsFramer
 from machines.wire.framing import Framer, make_framer
-from machines.work import spend_through
 
 
 class CompiledMachine:
@@ -150,12 +148,7 @@ class Program:
         self.shapes: dict[str, MessageCodec] = {
             name: compile_message(message, spec.types) for name, message in spec.messages.items()
         }
-        self.writers: dict[str, MessageEncoder] = {}
-        for name, shape in self.shapes.items():
-            build = shape.build if name in spec.frames else shape.pack  # frames are written of plain lists
-            if _may_be_wide(spec, name):
-                build = _counted(build)
-            self.writers[name] = MessageEncoder(shape.fields, build, self.codec.packs.get(name, self.codec.pack))
+        self.writers = {name: encoder_of(spec, shape, self.codec) for name, shape in self.shapes.items()}
         # A seat's role is the one we connected to; those who connect to us share one port and so one seat role.
         self.seat_roles: tuple[str, ...] = (*self.connects, *self.callers[:1])
         self.heard: dict[str, tuple[MessageCodec, ...]] = {
@@ -196,19 +189,6 @@ def _why_refused(flow: CallGraph) -> str:
     if len(flow.longest_chain()) > CALL_DEPTH_MAX:
         return f"machines call one another more than {CALL_DEPTH_MAX} deep"
     return ""
-
-
-def _may_be_wide(spec: Spec, message: str) -> bool:
-    """Whether a message's fields may hold so many elements by nesting that they are counted before it is written."""
-    return any(widest(field.type, spec.types) > WIDE_MIN for field in spec.messages[message].fields)
-
-
-def _counted(build: Callable[[Sequence[Any]], Any]) -> Callable[[Sequence[Any]], Any]:
-    def counted(values: Sequence[Any]) -> Any:
-        spend_through(values)
-        return build(values)
-
-    return counted
 
 
 class _Builder:

@@ -570,7 +570,7 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
             return
         parent = frame.parent
         if parent is not None and parent.node.in_turn:
-            iteration.call_again(self, parent, frame)
+            iteration.call_next(self, parent, frame)
         else:
             calls.returned(self, frame)
 

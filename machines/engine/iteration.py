@@ -76,55 +76,50 @@ def advance(tree: Interpreter, frame: CallFrame) -> bool:
 def call_first(tree: Interpreter, frame: CallFrame, node: CompiledState) -> None:
     """Begin a loop, and call for its first item."""
     begin(tree, frame, node)
-    assert frame.loop is not None, "it has begun"
-    _call_next(tree, frame, node, frame.loop)
+    call_next(tree, frame, None)
 
 
-def call_again(tree: Interpreter, frame: CallFrame, child: CallFrame) -> None:
-    """Bind what was returned to a loop, and call for its next item."""
+def call_next(tree: Interpreter, frame: CallFrame, child: CallFrame | None) -> None:
+    """Bind what was returned to a loop, if something was, and call for its next item; after the last one go on."""
     node, slots, loop = frame.node, frame.slots, frame.loop
-    each = node.each
-    assert each is not None, "only a loop has items"
-    assert loop is not None, "the loop goes on"
+    each, run = node.each, node.run
+    assert each is not None and run is not None and loop is not None, "it is a loop that calls, and goes on"  # noqa: PT018
     saved = slots
     mark = len(tree.effects)
     tree.undoable = ()
     tree.speaker = None
     try:
-        frame.child = None
-        if node.bind is not None:  # binds all its names or, where it raises, none
-            slots[frame.table.result_slot] = child.result
-            node.bind(slots)
+        items = loop.items
+        index = loop.index + 1
+        if child is not None:
+            frame.child = None
+            if node.bind is not None:  # binds all its names or, where it raises, none
+                slots[frame.table.result_slot] = child.result
+                node.bind(slots)
         saved = slots.copy()  # what was returned stays, whatever the next item does
-        if each.until is not None and each.until(slots):
-            loop.index = len(loop.items)
-        _call_next(tree, frame, node, loop)
+        if child is not None and each.until is not None and each.until(slots):
+            index = len(items)
+        while index < len(items):
+            loop.index = index
+            tree.steps += 1
+            if tree.steps > SILENT_STEPS_MAX + tree.granted:
+                raise FailedError(TOO_SILENT)
+            slots[each.slot] = items[index]
+            if each.guard is None or each.guard(slots):
+                if node.entry is not None:
+                    node.entry(slots)
+                if node.timed:
+                    start_clocks(tree, frame, node)
+                frame.child = called = tree.new_frame(run[0], run[1](slots), frame, loop.offset + index)
+                tree.work.append(called)
+                return
+            index += 1
+        frame.loop = None
+        tree.go_on(frame)
     except BaseException as error:
         tree.rollback(frame, saved, mark)
-        tree.failed(frame, error, f"with what {child.table.name} returned in {node.name}")
-
-
-def _call_next(tree: Interpreter, frame: CallFrame, node: CompiledState, loop: Loop) -> None:
-    each, slots, items = node.each, frame.slots, loop.items
-    assert each is not None, "only a loop has items"
-    assert node.run is not None, "it calls"
-    while (index := loop.index + 1) < len(items):
-        loop.index = index
-        tree.steps += 1
-        if tree.steps > SILENT_STEPS_MAX + tree.granted:
-            raise FailedError(TOO_SILENT)
-        slots[each.slot] = items[index]
-        if each.guard is None or each.guard(slots):
-            if node.entry is not None:
-                node.entry(slots)
-            if node.timed:
-                start_clocks(tree, frame, node)
-            machine, arguments = node.run
-            frame.child = child = tree.new_frame(machine, arguments(slots), frame, loop.offset + index)
-            tree.work.append(child)
-            return
-    frame.loop = None
-    tree.go_on(frame)
+        where = f"entering {node.name}" if child is None else f"with what {child.table.name} returned in {node.name}"
+        tree.failed(frame, error, where)
 
 
 def start_items(tree: Interpreter, frame: CallFrame, node: CompiledState, loop: ParallelLoop) -> None:

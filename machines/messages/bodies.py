@@ -17,7 +17,7 @@ from machines import model
 from machines.messages.compiler import Compiler
 from machines.messages.containers import KeyedShape, KeyShape, ListShape
 from machines.messages.decoding import Fields, Parse, Read, parser_of, reader_of
-from machines.messages.known_json import known_json
+from machines.messages.known_json import SentAgain, is_large, known_json
 from machines.messages.scalars import EnumShape
 from machines.messages.shapes import NO_MATCH, Mismatch, Path, Shape
 from machines.messages.templates import TemplateShape
@@ -164,6 +164,7 @@ class _Compiled:
         found_json = [json_of(shape) for shape in shapes] if json_of is not None else []
         known = [(index, of) for index, of in enumerate(found_json) if of is not None]
         holder = _holder(shapes, frozenset(index for index, _ in known))
+        again = _again(shapes) if json_of is not None and not known else None
         takes = [shape.take for shape in shapes]
         constant = make(()) if not fields else None
         convert, as_tuple = msgspec.convert, msgspec.structs.astuple
@@ -172,6 +173,8 @@ class _Compiled:
         def build(values: Sequence[Any]) -> Any:
             if holder is not None:
                 try:
+                    if again is not None and (same := again(values)) is not None:
+                        return make(as_tuple(same))
                     ready = _with_json(values, known) if known else values
                     return make(as_tuple(convert(ready, holder)))
                 except refused:
@@ -241,6 +244,24 @@ def _holder(shapes: Sequence[Shape], known: frozenset[int]) -> type[msgspec.Stru
     # A struct keeps its compiled type; given the bare type, msgspec.convert would compile it for each message.
     fields = [(f"f{index}", native) for index, native in enumerate(natives)]
     return msgspec.defstruct("Fields", fields, array_like=True, forbid_unknown_fields=True, gc=False)
+
+
+def _again(shapes: Sequence[Shape]) -> Callable[[Sequence[Any]], Any] | None:
+    """Return what freezes values of which the large one was sent before; None if there is no large one.
+
+    It returns None where that one is another than it was, and raises ValidationError as the holder does.
+    """
+    index = next((index for index, shape in enumerate(shapes) if is_large(shape)), None)
+    holder = _holder(shapes, frozenset([index])) if index is not None else None
+    if index is None or holder is None:
+        return None
+    sent, convert = SentAgain(shapes[index]), msgspec.convert
+
+    def again(values: Sequence[Any]) -> Any:
+        json = sent.json_of(values[index]) if index < len(values) else None
+        return convert((*values[:index], json, *values[index + 1 :]), holder) if json is not None else None
+
+    return again
 
 
 def _with_json(values: Sequence[Any], known: Sequence[tuple[int, _Encode]]) -> list[Any]:

@@ -39,6 +39,43 @@ def known_json(shape: Shape) -> Callable[[Any], msgspec.Raw] | None:
     return lambda value: msgspec.Raw(write(value))
 
 
+class SentAgain:
+    """The value of a large field that was sent last: sent again, it is neither checked nor encoded a third time."""
+
+    __slots__ = ("_json", "_value", "_write")
+
+    def __init__(self, shape: Shape) -> None:
+        self._value: Any = None
+        self._json: msgspec.Raw | None = None
+        self._write = _checked(shape)
+
+    def json_of(self, value: Any) -> msgspec.Raw | None:
+        """Return the JSON of a value if it is the one that was asked for last, and nothing in it can change.
+
+        Raises ``msgspec.ValidationError`` if it is not of the type.
+        """
+        if value is not self._value:
+            self._value, self._json = value, None
+        elif self._json is None and _cannot_change(value):
+            self._json = msgspec.Raw(self._write(value))
+        else:
+            return self._json
+        return None
+
+
+def is_large(shape: Shape) -> bool:
+    """Whether it takes longer to write a value of a type anew than to see that it is the same."""
+    return isinstance(shape, ListShape | RepeatShape) and _size(shape) >= LARGE and shape.native() is not NO_MATCH
+
+
+def _cannot_change(value: Any) -> bool:
+    try:
+        hash(value)  # what can change, however deep in a tuple it stands, has none
+    except TypeError:
+        return False
+    return type(value) is tuple
+
+
 def _has_large_items(shape: Shape) -> bool:
     if isinstance(shape, RepeatShape):
         return _has_large_items(shape.item) or _is_large(shape.item)

@@ -163,6 +163,52 @@ def test_a_row_that_changed_after_it_was_sent_is_sent_as_it_is_now() -> None:
     assert CODEC.encode(shape.pack((board, 0))) == CODEC.encode(shape.build((board, 0))) != before
 
 
+CELLS = "{Cells: [[{int: 0..9}, ... 6], ... 6]}"
+
+
+def test_cells_that_are_sent_again_are_neither_checked_nor_encoded_a_third_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    checked: list[Any] = []
+    of_type = known_json._checked
+
+    def noting(shape: Any) -> Any:
+        write = of_type(shape)
+
+        def noted(value: Any) -> bytes:
+            checked.append(value)
+            return write(value)
+
+        return noted
+
+    monkeypatch.setattr(known_json, "_checked", noting)
+    shape = message_of("{cells: $cells Cells, turn: $turn int}", CELLS)
+    cells, others = ((1,) * 6,) * 6, ((2,) * 6,) * 6
+
+    for turn, now in enumerate((cells, cells, cells, cells, others, cells)):
+        assert CODEC.encode(shape.pack((now, turn))) == CODEC.encode(shape.build((now, turn)))
+
+    assert checked == [cells]  # when it was met the second time
+
+
+@pytest.mark.parametrize("wrong", [((1,) * 6,) * 5, ((10,) * 6,) * 6, ((1.0,) * 6,) * 6, [[1] * 6] * 6, ([1] * 6,) * 6])
+def test_cells_that_are_sent_again_are_taken_or_refused_each_time_as_they_were_the_first(wrong: Any) -> None:
+    shape = message_of("{cells: $cells Cells, turn: $turn int}", CELLS)
+
+    for turn in range(3):
+        assert packed(shape, shape.pack, (wrong, turn)) == packed(shape, shape.build, (wrong, turn))
+
+
+def test_cells_that_change_in_place_are_sent_as_they_are_now() -> None:
+    shape = message_of("{cells: $cells Cells, turn: $turn int}", CELLS)
+    row = [1] * 6
+    cells = (row,) * 6
+
+    for turn in range(4):
+        row[0] = turn
+        assert CODEC.encode(shape.pack((cells, 0))) == CODEC.encode(shape.build((cells, 0)))
+
+
 def test_rows_that_were_sent_before_take_no_more_than_their_share_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_json, "KNOWN_BYTES_MAX", 1 << 18)
     shape = message_of("[board, $board Board, $turn int]", BOARD)
