@@ -65,8 +65,11 @@ class Drawing:
         return make() if make is not None else None
 
 
-def album(spec: Spec, kinds: Iterable[Kind] = tuple(Kind)) -> tuple[Drawing, ...]:
-    """Return the drawings of a spec, of some kinds or of all: states, overviews, sequences, each in file order."""
+def album(spec: Spec, kinds: Iterable[Kind] = tuple(Kind), *, unfold: bool = False) -> tuple[Drawing, ...]:
+    """Return the drawings of a spec, of some kinds or of all: states, overviews, sequences, each in file order.
+
+    With ``unfold`` a sequence tells the machines that it calls too; its file has a name of its own.
+    """
     wanted: Collection[Kind] = set(kinds)
     keys = [(role.name, machine) for role in spec.roles.values() for machine in role.machines]
     states = stems(spec)
@@ -84,7 +87,8 @@ def album(spec: Spec, kinds: Iterable[Kind] = tuple(Kind)) -> tuple[Drawing, ...
         made.append(_overview(spec, role, name, links))
     for role, machine in keys:
         links = {other: sequences[role, other] for other in spec.roles[role].machines}
-        made.append(_sequence(spec, role, machine, sequences[role, machine], links))
+        called = sequences[role, machine]
+        made.append(_sequence(spec, role, machine, f"{called}-unfolded" if unfold else called, links, unfold=unfold))
     return tuple(drawing for drawing in made if drawing.kind in wanted)
 
 
@@ -104,10 +108,10 @@ def _overview(spec: Spec, role: str, name: str, links: Mapping[str, str]) -> Dra
     return Drawing(Kind.OVERVIEW, role, "", name, partial(overview_dot, spec, role, links), forms)
 
 
-def _sequence(spec: Spec, role: str, machine: str, name: str, links: Mapping[str, str]) -> Drawing:
+def _sequence(spec: Spec, role: str, machine: str, name: str, links: Mapping[str, str], *, unfold: bool) -> Drawing:
     @cache
     def told() -> Scenario:
-        return scenario(spec, role, machine)
+        return scenario(spec, role, machine, unfold=unfold)
 
     forms = scenario_forms(told)
     return Drawing(Kind.SEQUENCES, role, machine, name, lambda: scenario_dot(told(), links), forms)

@@ -14,6 +14,7 @@ from typing import Final
 from diagrams.sequences.control_structure import EXIT, Structure
 from diagrams.sequences.inlining import MainPath, PathStep, inline_course
 from diagrams.sequences.model import Case, Element, Fragment, Frame, Message, Operand, Remark, Scenario, Tone, walk
+from diagrams.sequences.rewriting import Unfolding, with_each
 from diagrams.sequences.state_elements import StateElements, clocks, parted
 from diagrams.states.builder import is_choice
 from diagrams.states.phrases import same
@@ -30,13 +31,15 @@ WAYS_WITHIN_MAX: Final = 4  # of a state that is told within the course that a c
 NESTED_MAX = 12  # fragments inside each other; what lies deeper is told as a jump
 
 
-def scenario(spec: Spec, role: str, machine: str) -> Scenario:
+def scenario(spec: Spec, role: str, machine: str, *, unfold: bool = False) -> Scenario:
     """Return what one machine says and hears, told along the lifelines of all roles that take part in it.
+
+    With ``unfold`` the main course of each machine that it calls is told inside of the call.
 
     Raises:
         KeyError: the spec has no such role, or the role no such machine.
     """
-    return _ScenarioBuilder(spec, spec.roles[role].machines[machine], {}).tell()
+    return _ScenarioBuilder(spec, spec.roles[role].machines[machine], {}).tell(unfold=unfold)
 
 
 class _ScenarioBuilder:
@@ -56,17 +59,31 @@ class _ScenarioBuilder:
         self.pending: list[str] = []
         self.apart = False  # whether a state of many ways within a course is told by itself
 
-    def tell(self) -> Scenario:
+    def tell(self, *, unfold: bool) -> Scenario:
         machine = self.machine
-        elements = (*self._opening(), *self._course(self.first, frozenset(), None, 0))
+        elements = self.main_course()
         title = f"{machine.name}({', '.join(machine.parameters)})" if machine.parameters else machine.name
         cases = (*self._cases(), *self._further())
+        if unfold:
+            within = Unfolding(self._course_within)
+            elements = within.unfolded(elements, (machine.name,))
+            cases = tuple(replace(case, elements=within.unfolded(case.elements, (machine.name,))) for case in cases)
         taking_part = {machine.role, *self.spec.peers_of(machine.role)}
         for element in walk((*elements, *(element for case in cases for element in case.elements))):
             if isinstance(element, Message):
                 taking_part |= {element.source, element.target}
-        lifelines = tuple(role for role in self.spec.all_roles() if role in taking_part)
-        return Scenario(self.spec.protocol, title, machine.role, lifelines, elements, cases, machine.place)
+        roles = [role for role in self.spec.all_roles() if role in taking_part]
+        return Scenario(
+            self.spec.protocol, title, machine.role, *with_each(roles, elements, cases), place=machine.place
+        )
+
+    def main_course(self) -> tuple[Element, ...]:
+        """Tell the machine without its cases."""
+        return (*self._opening(), *self._course(self.first, frozenset(), None, 0))
+
+    def _course_within(self, machine: str) -> tuple[Element, ...]:
+        other = self.spec.roles[self.machine.role].machines[machine]
+        return _ScenarioBuilder(self.spec, other, {}).main_course()
 
     def _opening(self) -> Iterator[Element]:
         role = self.machine.role

@@ -247,7 +247,9 @@ class _Writer:
         fragment = box.fragment
         across, height = box.right - box.left, box.bottom - box.top
         reference = fragment.frame is Frame.REF
-        looks = {"style": "filled", "fillcolor": BOX_CALL} if reference else {"style": "solid"}
+        # A ground hides arrows and lifelines, which lie below: only a call that holds nothing has one.
+        folded = reference and not fragment.operands
+        looks = {"style": "filled", "fillcolor": BOX_CALL} if folded else {"style": "solid"}
         looks |= {"color": INK if reference else QUIET}
         link = self.links.get(fragment.link or "")
         if link is not None:

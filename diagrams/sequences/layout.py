@@ -169,7 +169,11 @@ class _Layouter:
                     )
                     widest = max(widest, room + ruler.width("loop") + 4 * ruler.pad)
         # A note may reach to its neighbour's lifeline but not over it; two notes never stand in one row.
-        gaps = [max(ruler.lane, sides[place], sides[place + 1]) + ruler.pad for place in range(len(names) - 1)]
+        heads = [ruler.width(visible(name)) / 2 + ruler.pad / 2 for name in names]
+        gaps = [
+            max(ruler.lane, sides[place], sides[place + 1], heads[place] + heads[place + 1]) + ruler.pad
+            for place in range(len(names) - 1)
+        ]
         for first, last, room in sorted(spans, key=lambda span: span[1] - span[0]):
             lack = room - sum(gaps[first:last])
             if lack > 0:

@@ -55,7 +55,12 @@ class _Writer:
     def _fragment(self, fragment: Fragment, depth: int) -> Iterator[str]:
         margin = "    " * depth
         if fragment.frame is Frame.REF:
+            if fragment.operands:
+                yield f"{margin}rect {CASE_GROUND}"
             yield f"{margin}Note over {self._all()}: {mermaid_text(f'ref {fragment.heading}')}"
+            for operand in fragment.operands:
+                yield from self._elements(operand.elements, depth + 1)
+                yield f"{margin}end"
             return
         words = {Frame.ALT: ("alt", "else"), Frame.PAR: ("par", "and"), Frame.LOOP: ("loop", "")}
         first, further = words[fragment.frame]

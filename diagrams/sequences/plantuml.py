@@ -38,6 +38,10 @@ def _elements(elements: tuple[Element, ...], names: dict[str, str]) -> Iterator[
             case Remark():
                 note = NOTES.get(element.tone, "note")
                 yield f"{note} over {names[element.lifeline]} : {plantuml_text(element.text)}"
+            case Fragment(frame=Frame.REF, operands=(inside, *_)):
+                yield f"group ref [{plantuml_text(element.heading)}]"
+                yield from _elements(inside.elements, names)
+                yield "end"
             case Fragment(frame=Frame.REF):
                 yield f"ref over {', '.join(names.values())} : {plantuml_text(element.heading)}"
             case Fragment():

@@ -188,10 +188,11 @@ class _StateDiagramBuilder:
         count = f"{number} " if of > 1 else ""
         if branch.guard is not None:
             yield Line(LineRole.GUARD, f"{count}[{show(branch.guard)}]")
-        elif of > 1:
-            yield Line(LineRole.GUARD, f"{count}[else]" if branch.limit is None else f"{number}")
+            count = ""
+        elif of > 1 and branch.limit is None:
+            yield Line(LineRole.GUARD, f"{count}[else]")
         if branch.limit is not None:
-            yield Line(LineRole.GUARD, f"[at most {quantity(self.spec, branch.limit)}]")
+            yield Line(LineRole.GUARD, f"{count}[at most {quantity(self.spec, branch.limit)}]")
         yield from self._steps(branch.steps, at_hand)
         if isinstance(branch.next, Return):
             yield from (Line(LineRole.LET, f"outcome {said}") for said in outcome_parts(branch.next))

@@ -50,6 +50,9 @@ class PictureOptions:
     ] = None
     role: Annotated[str | None, Parameter(help="Only what is of this role.")] = None
     machine: Annotated[str | None, Parameter(help="Only machines of this name.")] = None
+    unfold: Annotated[
+        bool, Parameter(help="Tell in each sequence the machines that it calls too; its file ends with -unfolded.")
+    ] = False
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -100,6 +103,8 @@ def draw(
     kinds = pictures.kinds
     if check and (pictures.role or pictures.machine):
         raise CommandError("--check looks at all pictures of a spec: leave --role and --machine out")
+    if check and pictures.unfold:
+        raise CommandError("--check compares pictures as they are folded: leave --unfold out")
     if check and runs.journal:
         raise CommandError("--check compares pictures of specs, not of runs: leave --journal out")
     if all_ and specs:
@@ -122,7 +127,7 @@ def draw(
             drawing for drawing in drawings if pictures.machine is None or drawing.machine in ("", pictures.machine)
         ]
     else:
-        drawings = [drawing for spec in loaded for drawing in _chosen(spec, kinds, pictures.role, pictures.machine)]
+        drawings = [drawing for spec in loaded for drawing in _chosen(spec, kinds, pictures)]
     paths = [str(path) for path in written(drawings, pictures.out, pictures.formats(drawings))]
     put_result({"written": paths}, paths, json=json)
     return OK
@@ -175,15 +180,15 @@ def _stale(spec: Spec, folder: Path, forms: Sequence[str], kinds: Sequence[Kind]
     return faults + [f"{path.name} is missing" for path in paths if not path.is_file()]
 
 
-def _chosen(spec: Spec, kinds: Sequence[Kind], role: str | None, machine: str | None) -> list[Drawing]:
+def _chosen(spec: Spec, kinds: Sequence[Kind], asked: PictureOptions) -> list[Drawing]:
+    role, machine = asked.role, asked.machine
     if role is not None and role not in spec.roles:
         raise CommandError(f"{spec.protocol} has no role {role!r}: {near(role, spec.roles) or ', '.join(spec.roles)}")
     named = sorted({key[1] for key in stems(spec) if role in (None, key[0])})
     if machine is not None and machine not in named:
         raise CommandError(f"{spec.protocol} has no machine {machine!r}: {near(machine, named) or ', '.join(named)}")
-    return [
-        drawing for drawing in album(spec, kinds) if role in (None, drawing.role) and machine in (None, drawing.machine)
-    ]
+    drawings = album(spec, kinds, unfold=asked.unfold)
+    return [one for one in drawings if role in (None, one.role) and machine in (None, one.machine)]
 
 
 # -- runs ------------------------------------------------------------------------------------------------------------

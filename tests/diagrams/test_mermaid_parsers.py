@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from diagrams.catalogue import album
+from diagrams.catalogue import Kind, album
 from machines.parser.loader import load, shipped
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,7 +44,8 @@ def drawings() -> dict[str, str]:
     """Return each Mermaid drawing by its name: of all shipped specs, and in documents."""
     found = {}
     for name in shipped():
-        for drawing in album(load(name)):
+        spec = load(name)
+        for drawing in (*album(spec), *album(spec, [Kind.SEQUENCES], unfold=True)):
             text = drawing.text("mmd")
             if text is not None:
                 found[drawing.stem] = text

@@ -17,7 +17,7 @@ from diagrams.states.looks import LOOKS
 from diagrams.states.model import Kind, Node, StateDiagram
 from diagrams.states.phrases import duration
 from machines.model import Branch, Choice, Spec
-from machines.parser.loader import load_text
+from machines.parser.loader import load, load_text
 from tests.diagrams.examples import GAMES, games
 from tests.diagrams.test_pictures import size
 
@@ -297,3 +297,10 @@ def test_ids_in_the_pictures_of_a_spec_are_unique_so_that_one_page_can_hold_them
 
     assert len(ids) > 50
     assert len(set(ids)) == len(ids)
+
+
+def test_the_number_of_a_branch_stands_before_its_limit() -> None:
+    """Alone in a line nobody could tell what it counts."""
+    written = write_machine(load("sticks"), "host", "turn")
+    assert "3 [at most again (2)]" in written
+    assert not re.search(r">\s*\d+\s*<", written)
