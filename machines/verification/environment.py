@@ -219,14 +219,14 @@ class EnvironmentAbstraction:
 def _told(way: Successor, local: int, seat: int) -> tuple[Any, ...]:
     """Return what a client sees of a step, and what is told of it."""
     outcome = way.outcome
-    if any(effect.seat != seat for effect in outcome.out):
+    if any(effect.seat != seat for effect in outcome.out) or any(one != seat for one in outcome.gone):
         raise _Entangled
     out = tuple(
         (type(effect), effect.why if isinstance(effect, Closed) else effect.token if isinstance(effect, Sent) else None)
         for effect in outcome.out
     )
     hits = tuple((hit.kind, hit.text, hit.message, hit.state) for hit in outcome.hits)
-    return local, out, hits, outcome.fault, outcome.event
+    return local, out, hits, outcome.fault, outcome.event, bool(outcome.gone)
 
 
 def _kept(seats: tuple[int, ...], seat: int) -> Iterator[int]:

@@ -99,7 +99,7 @@ class AbstractInterpreter(Spawning):
                 return
             finally:
                 walk.close()
-            noticed = noticed or bool(walk.hits or walk.wrong or walk.over)
+            noticed = noticed or bool(walk.hits or walk.wrong or walk.gone or walk.over)
             asides.taken.update(map(id, walk.taken))
             asides.entered.update(walk.entered)
 

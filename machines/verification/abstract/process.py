@@ -157,13 +157,12 @@ class Process:
         """Go on from where ways meet until all of them rest. Ways that come to one point with the same are one."""
         found: dict[Any, Successor] = {}
         seen: set[Any] = set()
-        todo: list[_Way] = [_Way(None, way, way.outcome.out, way.outcome.hits, way.outcome.fault)
-                            for way in reversed(self._ways(local, given))]  # fmt: skip
+        todo = [_Way(None, way, way.outcome) for way in reversed(self._ways(local, given))]
         while todo:
             way = todo.pop()
             number, out = way.next.local, way.out
             # In which order different peers are sent to makes no difference to any of them.
-            key = (number, out if len(out) < 2 else tuple(sorted(out, key=_seat)), way.hits, way.fault)
+            key = (number, out if len(out) < 2 else tuple(sorted(out, key=_seat)), way.hits, way.fault, way.gone)
             if len(self.locals[number]) == 2:
                 if key not in found:
                     found[key] = way.joined()
@@ -180,7 +179,7 @@ class Process:
                 if way.has_been(more.local) and (joined is out or set(joined) == set(out)):
                     self.rounds.add(self._where(more.local))
                 else:
-                    todo.append(_Way(way, more, joined, way.hits + then.hits, way.fault or then.fault))
+                    todo.append(_Way(way, more, then._replace(out=joined)))
         return tuple(found.values())
 
     def _further(self, local: int) -> tuple[Successor, ...]:
@@ -227,8 +226,9 @@ class Process:
             self.taken.update(map(id, taken))
             self.entered.update(walk.entered)
             number = self.number(frozen)
-            outcome = Outcome(tuple(walk.out), tuple(walk.hits), taken, walk.wrong, walk.event, tuple(walk.entered))
-            found.setdefault((number, outcome.out, outcome.hits, outcome.fault), Successor(number, outcome))
+            out, hits, entered = tuple(walk.out), tuple(walk.hits), tuple(walk.entered)
+            outcome = Outcome(out, hits, taken, walk.wrong, walk.event, entered, walk.gone)
+            found.setdefault((number, out, hits, outcome.fault, outcome.gone), Successor(number, outcome))
 
         if not every_way(one_way, WAYS_MAX):
             raise BoundExceeded(f"a step of {self.outline.name} has more than {WAYS_MAX} ways to go")
@@ -362,21 +362,18 @@ _OF_SEAT = ("read", "overtake", "connect")
 class _Way:
     """How a step has gone so far: ``next`` is its last part, ``before`` what led there; the rest is of all of it."""
 
-    __slots__ = ("before", "fault", "hits", "next", "out")
+    __slots__ = ("before", "fault", "gone", "hits", "next", "out")
 
-    def __init__(
-        self,
-        before: _Way | None,
-        next_: Successor,
-        out: tuple[Effect, ...],
-        hits: tuple[Observation, ...],
-        fault: str,
-    ) -> None:
+    def __init__(self, before: _Way | None, next_: Successor, last: Outcome) -> None:
+        """``last`` is the outcome of the last part, but for ``out``, which is that of all of it."""
         self.before = before
         self.next = next_
-        self.out = out
-        self.hits = hits
-        self.fault = fault
+        self.out = last.out
+        self.hits: tuple[Observation, ...] = before.hits + last.hits if before is not None else last.hits
+        self.fault: str = (before.fault if before is not None else "") or last.fault
+        self.gone: tuple[int, ...] = last.gone
+        if before is not None and before.gone:
+            self.gone = tuple(sorted({*before.gone, *last.gone}))
 
     def has_been(self, local: int) -> bool:
         """Whether it has come through a local state."""
@@ -399,13 +396,15 @@ class _Way:
         outcomes.reverse()
         taken = tuple([branch for one in outcomes for branch in one.taken])
         entered = tuple([state for one in outcomes for state in one.entered])
-        return Successor(self.next.local, Outcome(self.out, self.hits, taken, self.fault, outcomes[0].event, entered))
+        event = outcomes[0].event
+        return Successor(self.next.local, Outcome(self.out, self.hits, taken, self.fault, event, entered, self.gone))
 
 
 def _outcome(outcome: Outcome, seats: tuple[int, ...]) -> Outcome:
     out = tuple([_moved_effect(effect, seats[effect.seat]) for effect in outcome.out])
     hits = tuple([replace(hit, seat=seats[hit.seat]) if hit.seat >= 0 else hit for hit in outcome.hits])
-    return Outcome(out, hits, outcome.taken, outcome.fault, outcome.event, outcome.entered)
+    gone = tuple(sorted(seats[seat] for seat in outcome.gone))
+    return Outcome(out, hits, outcome.taken, outcome.fault, outcome.event, outcome.entered, gone)
 
 
 def _moved_effect(effect: Effect, seat: int) -> Effect:

@@ -62,6 +62,7 @@ class StateQueries(Domain[AbstractCall, int, Reading]):
         self.taken: list[Branch] = []
         self.entered: list[str] = []
         self.wrong = ""  # what went wrong that is no fault of the protocol
+        self.gone: tuple[int, ...] = ()  # who has to be lost for this way, though nobody was told
         self.used_up = False  # whether a limit that is counted was
         self.over_limit = False  # whether one kept the branches of the present event from being taken
         self.looked_at: Token = ("", ())  # what has come from a peer
@@ -412,7 +413,7 @@ class StateQueries(Domain[AbstractCall, int, Reading]):
             known = TRUE if self.oracle.choose(2) else FALSE
             self.reckoner.facts["gone", PeerRef(seat)] = known
             if known is TRUE:
-                self.wrong = self.wrong or "gone"
+                self.gone = tuple(sorted({*self.gone, seat}))
         return known
 
 

@@ -71,7 +71,10 @@ Effect = Sent | Closed | Secured
 
 
 class Outcome(NamedTuple):
-    """What one input may lead to. ``fault`` is what went wrong on the way that was no fault of the protocol."""
+    """What one input may lead to. ``fault`` is what went wrong on the way that was no fault of the protocol.
+
+    ``gone`` are the seats that have to be lost for it, though nobody was told yet: a condition asked ``gone(peer)``.
+    """
 
     out: tuple[Effect, ...]
     hits: tuple[Observation, ...]
@@ -79,6 +82,7 @@ class Outcome(NamedTuple):
     fault: str
     event: str
     entered: tuple[str, ...] = ()  # machine.state of all states that were entered
+    gone: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ class StateTransitions(StepRunner):
     def _known_before(self, branch: int) -> tuple[Any, ...]:
         """Return all that conditions may have changed, before that of a branch is asked."""
         reckoner = self.reckoner
-        limits = self.wrong, self.used_up, self.over_limit
+        limits = self.wrong, self.used_up, self.over_limit, self.gone
         return branch, dict(reckoner.facts), reckoner.fresh, reckoner.guessed, self.fresh, limits
 
     def _left_off(self, number: int) -> int:
@@ -128,7 +128,7 @@ class StateTransitions(StepRunner):
         if known is None:
             return 0
         branch, facts, self.reckoner.fresh, self.reckoner.guessed, self.fresh, limits = known
-        self.wrong, self.used_up, self.over_limit = limits
+        self.wrong, self.used_up, self.over_limit, self.gone = limits
         self.reckoner.facts = dict(facts)
         return int(branch)
 

@@ -47,8 +47,9 @@ class LateLosses:
         """Return the moves of a state without the losses that may as well come later."""
         later: list[Transition] = []
         gone: set[int] = set()
+        needed = {queue for move in moves for queue in move.needs}
         for move in moves:
-            if move.given == ("die",) and not self._is_heard(graph, config, move.actor):
+            if move.given == ("die",) and not self._is_heard(graph, config, move.actor, needed):
                 later.append(move)
                 gone |= self.company[move.actor]
         if not later or not any(_goes_on(move) and move.actor not in gone for move in moves):
@@ -60,14 +61,16 @@ class LateLosses:
         out = {id(move) for move in later} - {id(move) for move in kept}
         return [move for move in moves if id(move) not in out]
 
-    def _is_heard(self, graph: Search, config: GlobalState, at: int) -> bool:
-        """Whether somebody outside would take the loss of an actor now, or could be told of it."""
+    def _is_heard(self, graph: Search, config: GlobalState, at: int, needed: set[int]) -> bool:
+        """Whether somebody outside would take the loss of an actor now, could be told of it, or asks for it."""
         locals_, queues, _ = config
         for other, theirs, outgoing in self.hearers[at]:
             queue = queues[outgoing]
             local = locals_[other]
             if queue is None or local < 0:
                 continue
+            if outgoing in needed:
+                return True
             if queue.tokens:
                 if theirs in graph.unasked(other, local)[2]:
                     return True

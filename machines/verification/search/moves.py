@@ -22,7 +22,7 @@ class Transition:
     The rest follows from these and is kept because most moves are made in many global states. ``works`` is what it
     does to queues, in order; ``faulty`` whether something goes wrong by it, ``fair`` whether it happens without that;
     ``loud`` whether a judge has anything to say of it; ``forced`` whether a connection is lost where neither the player
-    nor a limit would end it.
+    nor a limit would end it; ``needs`` are the queues of who has to be lost before it, as a condition asks ``gone``.
     """
 
     actor: int
@@ -34,6 +34,7 @@ class Transition:
     fair: bool = True
     loud: bool = False
     forced: bool = False
+    needs: tuple[int, ...] = ()
 
     def all(self) -> Iterator[Transition]:
         """Yield the move and those that come with it."""

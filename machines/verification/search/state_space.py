@@ -95,6 +95,7 @@ class StateSpace:
         self.without_end: set[str] = set(fewer.without_end) if fewer is not None else set()
         self.urgent = frozenset(name for of in cast.of.values() for name, one in of.messages.items() if one.urgent)
         self.late_losses = LateLosses(cast.actors)
+        self.asks_gone = any(actor.part.outline.asks_gone for actor in cast.actors)
         self.is_asked_more = bool(cast.spec.properties)  # then it may matter when a connection is lost
         self.refused = False  # whether a client that comes too late has been looked at
         self.no_moves = tuple(range(cast.groups))
@@ -181,6 +182,8 @@ class StateSpace:
                     self.beyond |= self.full
                     return ()
             moves = self._not_too_early(config, self._moves(config))
+        if self.asks_gone:
+            moves = [move for move in moves if not move.needs or self._are_lost(config, move.needs)]
         found = []
         number_of, same_as = self.number_of, self.same_as
         every = getattr(watch, "every_move", False)
@@ -211,6 +214,11 @@ class StateSpace:
         if self.is_asked_more or self.others:
             return moves
         return self.late_losses.left_out(self, config, moves)
+
+    def _are_lost(self, config: GlobalState, needed: tuple[int, ...]) -> bool:
+        """Whether the connections are lost that these queues belong to."""
+        found = [config[1][at] for at in needed]
+        return all(queue is None or queue.is_lost for queue in found)
 
     def _is_covered_by_smaller(self, fewer: StateSpace, config: GlobalState) -> bool:
         """Whether a client plays no part any more, and what is left without it was looked at: see `one_less`."""
@@ -250,6 +258,8 @@ class StateSpace:
             if queue is not None and queue.tokens:
                 moves = self.reads(at, local, seat, queue.first)
                 own = self.unasked(at, local)[1]
+                if any(move.needs for move in (*moves, *own)):
+                    continue  # whether somebody else is lost before makes a difference
                 if moves and not (
                     len(own) > 1
                     and self._may_say_ever_more(
@@ -408,7 +418,9 @@ class StateSpace:
         faulty = bool(outcome.fault) or (given[0] == "ring" and not given[1].meant)
         # Of a limit that is used up either there is another way as well, or whoever kept to its role has used it up.
         fair = not faulty or outcome.fault == "limit"
-        return Transition(at, given, way, (), tuple(works), faulty, fair=fair, loud=bool(outcome.hits) or over == "")
+        loud = bool(outcome.hits) or over == ""
+        needs = tuple([actor.queues[seat][1] for seat in outcome.gone])
+        return Transition(at, given, way, (), tuple(works), faulty, fair=fair, loud=loud, needs=needs)
 
     def _is_first_of(self, actor: ProcessInstance, at: int) -> bool:
         return not any(other.group == actor.group for other in self.cast.actors[:at])
@@ -427,6 +439,7 @@ class StateSpace:
             yield Transition(
                 at, ("connects",), None, moves,
                 fair=all(one.fair for one in moves), loud=any(one.loud for one in moves),
+                needs=tuple({queue for one in moves for queue in one.needs}),
             )  # fmt: skip
 
     def _asked_by(self, at: int) -> Iterator[tuple[int, int]]:
