@@ -1,8 +1,8 @@
 """Expressions over abstract values: what is known is computed, what is not becomes a term or is a choice.
 
-`AbstractEvaluator.value` never asks: what it cannot compute is ``Unknown``. `AbstractEvaluator.holds` does, for a
-condition has to be true or false; what was answered is kept, so that the same question has the same answer until the
-step is over.
+`AbstractEvaluator.value` asks only which peer a rule, or an element of a list of peers, is: what else it cannot compute
+is ``Unknown``. `AbstractEvaluator.holds` asks, for a condition has to be true or false; what was answered is kept, so
+that the same question has the same answer until the step is over.
 """
 
 from __future__ import annotations
@@ -159,6 +159,11 @@ class AbstractEvaluator:
             return self.known(of[index])
         if kind is Fields and type(index) is str:
             return self._attribute(of, index)
+        if kind is tuple and of and _lists_peers(of):
+            found = self.known(Unknown(("item", of, _term(index)), seats_in(of)))
+            if type(found) is Unknown:  # whichever it is, it is one of them
+                self.facts[found.term] = of[self.oracle.choose(len(of))]
+            return self.known(found)
         if kind in (tuple, Fields, Unknown):
             return self.known(Unknown(("item", _term(of), _term(index)), seats_in(of), marks_in(of)))
         raise AbstractError(f"{shown(of)} has no elements")

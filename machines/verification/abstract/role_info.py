@@ -46,6 +46,7 @@ from machines.verification.abstract.limits import counters
 from machines.verification.abstract.outlines import LayerOutline, StateOutline
 from machines.verification.abstract.questions import QuestionTable
 from machines.verification.abstract.relevance import Liveness, Relevance, has_early, has_value
+from machines.verification.abstract.single_peers import single_peers
 
 TRACKED_MAX = 4  # of one field: so many values are told apart where conditions ask for them
 PEERS = ".peers"  # a name of main: who was seated, each with the fields of its sign-up that conditions ask for
@@ -143,6 +144,7 @@ class RoleOutline:
             outline.keep(live[name])
         self.asking = Asking(self.role.machines, spec.messages, self.idle)
         self.parting = frozenset(path for path, one in contracts.items() if one.kind in ("some", "others"))
+        self.single = single_peers(self.role, spec)
         self.asks_gone = "gone" in {call for machine in self.role.machines.values() for call in _paths(machine, spec)}
 
     def _what_matters(self, around: Mapping[str, Names], *, decides_only: bool) -> Mapping[str, Liveness]:

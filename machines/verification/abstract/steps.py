@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from machines.model import Call, DropPeers, Expression, Let, Secure, SendMessages, Start, Step
+from machines.model import Call, DropPeers, Expression, Let, Name, Secure, SendMessages, Start, Step
 from machines.verification.abstract.dialogue import Dialogue
-from machines.verification.abstract.domain import FALSE, UNSET, AbstractError, Flag, OtherThan, Unknown, Value
+from machines.verification.abstract.domain import FALSE, UNSET, AbstractError, Flag, OtherThan, Seats, Unknown, Value
 from machines.verification.abstract.state import SILENT, AbstractCall, Secured, Sent, Token
 
 
@@ -29,11 +29,11 @@ class StepRunner(Dialogue):
                         _ = None if part is None else self._needed(part, call)  # it may have no value at all
                 case SendMessages(receivers, messages):
                     if receivers is not None:
-                        to = self.reckoner.receivers(self._value(receivers, call))
+                        to = self._receivers(receivers, call)
                     elif seat is not None:
                         to = (seat,)
                     elif awaits is not None:
-                        to = self.reckoner.receivers(self._value(awaits, call))
+                        to = self._receivers(awaits, call)
                     elif self.outline.one_partner:
                         to = (0,)
                     else:
@@ -48,12 +48,21 @@ class StepRunner(Dialogue):
                     given = tuple([self._needed(argument, call) for argument in machine.arguments or ()])
                     self.starting.append((call, machine.path, given))
                 case DropPeers(peers) | Secure(peers):
-                    value = self._value(peers, call)
-                    for one in self.reckoner.receivers(value) if value is not None else ():
+                    for one in self._receivers(peers, call) if self._value(peers, call) is not None else ():
                         if isinstance(step, DropPeers):
                             self._drop(one, "dropped")
                         elif self.seats[one] not in SILENT:
                             self.out.append(Secured(one))
+
+    def _receivers(self, peers: Expression, call: AbstractCall) -> Seats:
+        """Return the seats that an expression says; of some value, one if it is a name that stands for one peer."""
+        value = self.reckoner.known(self._value(peers, call))
+        if type(value) is Unknown and value.peers and self._is_one(peers, call):
+            return (self.reckoner.peer(value),)
+        return self.reckoner.receivers(value)
+
+    def _is_one(self, peers: Expression, call: AbstractCall) -> bool:
+        return isinstance(peers, Name) and (call.table.machine.name, peers.name) in self.outline.single
 
     def _needed(self, expression: Expression, call: AbstractCall) -> Value:
         """Return the value of an expression, UNSET if it decides nothing: see `relevance`."""
