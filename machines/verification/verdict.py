@@ -82,12 +82,22 @@ class RecordedSession:
     inputs: tuple[tuple[str, float, Any, Any, Mapping[str, Any]], ...]
 
 
+Replay = Literal["none", "same", "other", "unfinished"]
+_SURE: dict[Replay, str] = {
+    "none": "possible",
+    "same": "confirmed by a replay",
+    "other": "possible: a replay went another way",
+    "unfinished": "possible: the budget was spent before a replay did so",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One fault of a protocol, with the shortest trace to it.
 
     ``confirmed`` is None until the trace has been replayed against the real sessions
-    (`machines.verification.counterexamples.replay`); then it says whether they did as the trace has it.
+    (`machines.verification.counterexamples.replay`); then it says whether they did as the trace has it. ``cut`` says
+    that they did not, and that the budget was spent before they had been given it as often as they should.
 
     Of a replay that did, ``deeds`` are what it did to whom, in turn: (connect, role, who), (deliver, from whom, to
     whom) of what is next on that way, (answer, who, message, the answer), (ring, who), (lose, who), (raw, who, to whom,
@@ -101,6 +111,7 @@ class Finding:
     hint: str = ""
     place: Place | None = None
     confirmed: bool | None = field(default=None, compare=False)
+    cut: bool = field(default=False, compare=False)
     others: tuple[tuple[TraceStep, ...], ...] = field(default=(), compare=False, repr=False)  # other ways to it
     sessions: tuple[RecordedSession, ...] = field(default=(), compare=False, repr=False)  # of that replay
     deeds: tuple[tuple[Any, ...], ...] = field(default=(), compare=False, repr=False)
@@ -108,7 +119,7 @@ class Finding:
 
     @property
     def is_possible(self) -> bool:
-        """Whether it is only possible: the real sessions did not do as its trace has it, in any attempt."""
+        """Whether it is only possible: the real sessions did not do as its trace has it, in any attempt made."""
         return self.confirmed is False
 
     def problem(self, otherwise: Place) -> Problem:
@@ -118,9 +129,15 @@ class Finding:
     @property
     def sure(self) -> str:
         """How many clients it takes, and whether a replay did the same."""
-        state = {None: "possible", True: "confirmed by a replay", False: "possible: a replay went another way"}
         many = "1 client" if self.clients == 1 else f"{self.clients} clients"
-        return f"{many}; {state[self.confirmed]}" if self.trace else many
+        return f"{many}; {_SURE[self.replay]}" if self.trace else many
+
+    @property
+    def replay(self) -> Replay:
+        """What a replay came to: the same, another way, or unfinished as the budget was spent; or there was none."""
+        if self.cut:
+            return "unfinished"
+        return "none" if self.confirmed is None else "same" if self.confirmed else "other"
 
     def lines(self) -> list[str]:
         """Return the finding for people, its trace numbered."""

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 Format = Literal["text", "json", "sarif", "junit"]
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-POSSIBLE_MEANS = "it may be so or not: the real sessions, given these steps, did otherwise (accord explain possible)"
+POSSIBLE_MEANS = {
+    "other": "it may be so or not: the real sessions, given these steps, did otherwise (accord explain possible)",
+    "unfinished": "it may be so or not: the budget was spent before the real sessions, given these steps, did the same "
+    "(--budget sets another; accord explain possible)",
+}
 LINE_MAX = 160  # characters of a source line that are shown
 
 
@@ -117,7 +121,8 @@ def text_lines(report: Report, *, charts: bool = False) -> Iterator[tuple[str, s
         for at, step in enumerate(told.trace, start=1):
             yield "trace", f"    {at:>3} {step}"
         if told.is_possible:
-            yield "trace", f"        {POSSIBLE_MEANS}"
+            assert told.finding is not None, "else it is no finding that is possible"
+            yield "trace", f"        {POSSIBLE_MEANS[told.finding.replay]}"
         if told.outcome:
             yield "trace", f"        {told.outcome}"
         shown = told.finding or told.run

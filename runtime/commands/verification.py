@@ -52,7 +52,7 @@ class Bounds:
     clients: Clients = CLIENTS
     queue: Queue = None
     limit: Limit = LIMIT
-    budget: Annotated[float, Parameter(help="How many seconds of computing may be spent on one spec.")] = BUDGET
+    budget: Annotated[float, Parameter(help="How many seconds of computing one spec may cost.")] = BUDGET
     memory: Annotated[int, Parameter(help="How many MiB of memory a search may need.")] = MEMORY
     traces: Annotated[
         Traces, Parameter(help="Which problems of one role a run shows: the first of each code, all of them, or none.")
@@ -192,6 +192,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "clients": finding.clients,
         "confirmed": finding.confirmed,
         "possible": finding.is_possible,
+        "replay": finding.replay,
         "trace": [shown_step(step) for step in finding.trace],
     }
 

@@ -732,7 +732,7 @@ def test_a_check_has_a_budget_and_says_what_was_not_decided(accord: Run) -> None
     code, _, err = accord("check", "tests/specs/chat.yaml", "--budget", "0.1")
 
     assert code == 3
-    assert "unknown: the budget of 0.1 s is spent: the most in main." in err
+    assert "unknown: the budget of 0.1 s of computing is spent: the most in main." in err
     assert accord("check", "tsuro", "--budget", "0")[0] == accord("check", "tsuro", "--memory", "1")[0] == 2
 
 

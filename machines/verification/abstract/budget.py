@@ -59,14 +59,14 @@ class Budget:
 
     def _look(self, passed: float) -> None:
         if not self._spent and passed > self.seconds:
-            self._spent = f"the budget of {self.seconds:g} s is spent"
+            self._spent = f"the budget of {self.seconds:g} s of computing is spent"
         if not self._spent and self.memory is not None and self.memory() - self._bytes > self.bytes_max:
-            self._spent = f"the budget of {self.bytes_max / MIB:g} MiB is spent"
+            self._spent = f"the budget of {self.bytes_max / MIB:g} MiB of memory is spent"
         if self._spent:
             raise BudgetSpent(self._spent)
         if self.tell is not None and passed > self._tell_next:
             self._tell_next = passed + TELL_EVERY
-            self.tell(f"{passed:.0f} s so far: {self.at()}")
+            self.tell(f"{passed:.0f} s of computing so far: {self.at()}")
 
     def lasts(self) -> bool:
         """Look at once whether something is left of it."""

@@ -27,7 +27,7 @@ from machines.verification.counterexamples.shrinking import needed
 from machines.verification.verdict import Finding, RecordedSession, TraceStep, Verdict
 
 ATTEMPTS_MAX = 20
-NOT_REPLAYED = "the budget was spent before each finding was replayed by sessions"
+NOT_REPLAYED = "the budget was spent before each finding was replayed by sessions: those that were not say so"
 SAMPLES_MAX = 40
 _NAMES = ("ann", "bob", "cyd", "dan")  # of the clients, by their numbers, where they are to differ
 TICKS_MAX = 8  # clocks of a session that may ring before the one that the trace has
@@ -99,7 +99,7 @@ def confirmed(
 ) -> Verdict:
     """Return a verdict with each finding that has a trace marked: whether a replay did as it says.
 
-    A finding for whose replay nothing is left of the ``budget`` stays as it is, and the verdict says so.
+    A finding for whose replay nothing is left of the ``budget`` says so, and so does the verdict.
     """
     left = budget or Budget()
     of = {role: (specs or {}).get(role, spec) for role in spec.roles}
@@ -111,8 +111,9 @@ def confirmed(
         if real is not None and left.lasts():
             real = _shrunk(real, spec, programs, decide)
             real = _recorded(real, spec, programs, decide)
-        found.append(replace(real or finding, confirmed=real is not None) if ways else finding)
-    beyond = (*verdict.beyond, NOT_REPLAYED) if left.is_spent else verdict.beyond
+        cut = real is None and not left.lasts()
+        found.append(replace(real or finding, confirmed=real is not None, cut=cut) if ways else finding)
+    beyond = (*verdict.beyond, NOT_REPLAYED) if any(one.cut for one in found) else verdict.beyond
     return replace(verdict, findings=tuple(found), beyond=beyond)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 
 import pytest
 
+from machines.model import Spec
 from machines.parser.loader import load_text
 from machines.verification.abstract.budget import MIB, TELL_AFTER, TELL_EVERY, Budget, BudgetSpent
-from machines.verification.counterexamples.replay import NOT_REPLAYED, confirmed
-from machines.verification.verdict import PROVED, REFUTED, UNDETERMINED
+from machines.verification.counterexamples.replay import ATTEMPTS_MAX, NOT_REPLAYED, confirmed
+from machines.verification.verdict import POSSIBLE, PROVED, REFUTED, UNDETERMINED
 from machines.verification.verify import verify
 from tests.machines.verification.bench import SPECS, verdict_of
 
@@ -83,9 +85,12 @@ def test_a_search_ends_when_its_time_is_spent_and_says_what_grew() -> None:
     verdict = verify(spec, clients=(1, 2, 3), budget=Budget(30, clock=ticking(1), tell=told.append))
 
     assert verdict.state == UNDETERMINED
-    (spent,) = [text for text in verdict.beyond if text.startswith("the budget of 30 s is spent: the most in ")]
+    (spent,) = [
+        text for text in verdict.beyond if text.startswith("the budget of 30 s of computing is spent: the most in ")
+    ]
+    assert ": the most in " in spent
     assert " of server, in " in spent
-    assert told[0].startswith(f"{TELL_AFTER + 1:.0f} s so far: ")
+    assert told[0].startswith(f"{TELL_AFTER + 1:.0f} s of computing so far: ")
     assert "states with" in told[0]
     assert len(told) == 1 + (30 - TELL_AFTER) // (TELL_EVERY + 1)
 
@@ -95,7 +100,7 @@ def test_a_search_ends_when_its_memory_is_spent() -> None:
     sizes = count(100 * MIB, 10 * MIB)
     budget = Budget(bytes_max=64 * MIB, clock=lambda: 0.0, memory=lambda: next(sizes))
 
-    assert any("the budget of 64 MiB is spent" in text for text in verify(spec, budget=budget).beyond)
+    assert any("the budget of 64 MiB of memory is spent" in text for text in verify(spec, budget=budget).beyond)
 
 
 def test_once_it_is_spent_every_turn_says_so() -> None:
@@ -105,7 +110,7 @@ def test_once_it_is_spent_every_turn_says_so() -> None:
         budget.look()
     with pytest.raises(BudgetSpent):
         budget.look()
-    with pytest.raises(BudgetSpent, match="the budget of 1 s is spent"):
+    with pytest.raises(BudgetSpent, match="the budget of 1 s of computing is spent"):
         budget.look()
 
 
@@ -122,14 +127,35 @@ def test_a_spec_without_many_waiting_messages_is_proved_as_before(name: str) -> 
     assert verify(load_text(text), deepest=8).states == verdict_of(text, (1, 2, 3)).states
 
 
-def test_a_finding_for_which_no_time_is_left_is_not_replayed_and_the_verdict_says_so() -> None:
+def wrong_notes() -> Spec:
+    """Return a spec of which the client does not expect the notes that come while it listens."""
     text = notes(6).replace("listening: {receive: {NOTE: listening, LAST", "listening: {receive: {LAST")
-    spec = load_text(text.replace("NOTE: reading", "NOTE: reading, LAST: {return: null}"))
+    return load_text(text.replace("NOTE: reading", "NOTE: reading, LAST: {return: null}"))
+
+
+def test_a_finding_for_which_no_time_is_left_is_not_replayed_and_the_verdict_says_so() -> None:
+    spec = wrong_notes()
     verdict = verify(spec, clients=(1,), deepest=8)
     assert verdict.findings
     ticks = count(0.0, 100.0)
 
     told = confirmed(verdict, spec, {}, lambda *_: None, budget=Budget(seconds=10.0, clock=lambda: next(ticks)))
 
-    assert not any(finding.confirmed for finding in told.findings)
+    assert {finding.replay for finding in told.findings} == {"unfinished"}
+    assert all("the budget was spent before a replay did so" in finding.sure for finding in told.findings)
     assert told.beyond[-1] == NOT_REPLAYED
+
+
+def test_a_finding_that_was_replayed_says_what_the_sessions_did_whatever_is_left() -> None:
+    """Of two findings whose last step no session does twice there is time for the replays of the first."""
+    spec = wrong_notes()
+    verdict = verify(spec, clients=(1,), deepest=8)
+    (finding,) = verdict.findings
+    twice = replace(finding, trace=(*finding.trace, finding.trace[-1]), others=())
+    ticks = count(0.0, 1.0)
+    budget = Budget(ATTEMPTS_MAX + 3, clock=lambda: next(ticks))
+
+    told = confirmed(replace(verdict, findings=(twice, twice)), spec, {}, lambda *_: None, budget=budget)
+
+    assert [finding.replay for finding in told.findings] == ["other", "unfinished"]
+    assert told.state == POSSIBLE
