@@ -99,6 +99,14 @@ def check(spec: Spec, rules: Mapping[str, ModuleType] | None = None) -> list[Pro
     return check_with_suppressions(spec, rules)[0]
 
 
+def check_for_run(spec: Spec, rules: Mapping[str, ModuleType], settings: Mapping[str, str]) -> list[Problem]:
+    """Return the problems for which a spec may not run with these settings, which it has by now, in file order.
+
+    Who sets one limit for a run means it, whatever the others are: A346 hinders none that has settings of its own.
+    """
+    return [problem for problem in check(spec, rules) if not settings or problem.code != "A346"]
+
+
 def check_with_suppressions(
     spec: Spec, rules: Mapping[str, ModuleType] | None = None
 ) -> tuple[list[Problem], list[Allowed]]:

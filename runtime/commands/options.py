@@ -187,16 +187,15 @@ def loaded(name: str, settings: Mapping[str, str], rules: Sequence[str]) -> Spec
 
     Raises:
         CommandError: a module of ``rules`` is not there.
-        SpecError, SpecNotFound, SettingError, RulesError: see `machines.parser.loader.load`, `machines.checks.check`.
+        SpecError, SpecNotFound, SettingError, RulesError: see `machines.parser.loader.load` and
+            `machines.checks.check_for_run`.
     """
-    from machines.checks import check
+    from machines.checks import check_for_run
 
     is_spec(name)
     are_modules(rules)
     spec = load(name, settings, rules)
-    problems = tuple(check(spec, rules_modules(spec, rules)))
-    if settings:  # who sets one limit for a run means it, whatever the others are
-        problems = tuple(problem for problem in problems if problem.code != "A346")
+    problems = tuple(check_for_run(spec, rules_modules(spec, rules), settings))
     if problems:
         raise SpecError(problems)
     return spec

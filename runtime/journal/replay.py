@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from machines.checks.checker import check
+from machines.checks.checker import check_for_run
 from machines.effects import Effect, Ended
 from machines.engine.compiler import Program
 from machines.engine.session import Session
@@ -152,7 +152,7 @@ def program_of(head: Head, spec: str | None = None, *, force: bool = False, rule
     if head.role not in loaded.roles:
         raise ReplayError(f"the journal is of the role {head.role!r}, and {name} has none of that name")
     modules = rules_modules(loaded, allowed)
-    problems = check(loaded, modules)
+    problems = check_for_run(loaded, modules, head.settings)
     if problems:
         raise SpecError(problems)
     return Program(loaded, head.role, modules)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from machines.effects import Effect
 from machines.engine.session import Program, Session
 from machines.parser.loader import load, rules_modules
+from runtime.cli import main
 from runtime.journal.reading import read_journal
 from runtime.journal.replay import ReplayError, replay, spec_hash
 from runtime.journal.writing import FORMAT, Head, Journal, open_journal
@@ -85,6 +86,16 @@ def test_a_replay_agrees_with_its_run(recorded: Path) -> None:
     assert result.difference is None
     assert (result.inputs, result.sessions, result.complete) == (len(read_journal(recorded).lines), 1, True)
     assert [ending.value["cheaters"] for ending in result.endings] == [["player0", "player1", "player2"]]
+
+
+def test_a_run_whose_settings_would_be_a_problem_of_the_spec_is_replayed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, hurried = str(tmp_path / "run.jsonl"), ["--set", "reply=20s", "--seed", "1"]
+    assert main(["check", "sticks", "--set", "reply=20s"]) == 2
+    assert "A346" in capsys.readouterr().out
+    assert main(["play", "sticks", *hurried, "-q", "--journal", path]) == 0
+    assert replay(Path(path)).difference is None
 
 
 STEPS = st.one_of(
