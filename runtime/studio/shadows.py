@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final
 
-from machines.effects import Ask, Cancel, Effect, Received, Send
+from machines.effects import Ask, Cancel, Effect, Ended, Received, Send
 from machines.engine.compiler import Program
 from machines.engine.routing import Stand, stands
 from machines.engine.session import Session
@@ -111,6 +111,8 @@ class Shadow:
                 self._asked = deque(one for one in self._asked if one.number != effect.number)
             elif type(effect) is Send:
                 wrote.append(effect.data)
+            elif type(effect) is Ended and effect.failed is not None:
+                self.unsure = True  # the real client may go on
         return wrote
 
     def _compare(self, wrote: list[bytes], raw: bytes) -> None:

@@ -7,15 +7,17 @@ from typing import Any
 
 import pytest
 
+from machines.engine.compiler import Program
 from machines.engine.routing import stands
-from machines.parser.loader import find
+from machines.parser.loader import find, load_text
 from runtime.cli import main
 from runtime.journal.reading import read_journal
 from runtime.journal.replay import again, program_of
 from runtime.studio.boards import Boards
 from runtime.studio.said import Tone
-from runtime.studio.shadows import shadowed_role
+from runtime.studio.shadows import Shadow, shadowed_role
 from runtime.studio.steps import RecordedRun, run_of
+from tests.runtime.test_replay import recorded as recorded
 
 GAMES = ["sticks", "tsuro", "santorini-official", "santorini-prompts", "santorini-rulecheck", "trains"]
 
@@ -73,6 +75,54 @@ def test_what_a_player_did_wrong_is_a_violation_and_its_shadow_is_unsure(tmp_pat
     assert wrong
     assert any("s0p0" in step.unsure for step in run.steps)
     assert not any({"s0p1", "s0p2"} & step.unsure for step in run.steps)
+
+
+@pytest.mark.parametrize("kind", ["malformed", "gone"])
+@pytest.mark.parametrize(
+    "name",
+    ["tsuro", *(pytest.param(one, marks=pytest.mark.release) for one in [*GAMES, "trains-official"] if one != "tsuro")],
+)
+def test_who_does_wrong_or_goes_away_leaves_the_shadows_of_the_others_where_they_are(
+    name: str, kind: str, tmp_path: Path
+) -> None:
+    run = run_of(played(name, tmp_path, "--player", kind))
+    clients = [party.id for party in run.parties if "p" in party.id]
+
+    assert all(any(client in step.stands for step in run.steps) for client in clients)
+    assert not any(client in run.steps[-1].stands for client in clients[1:]), "they have come to their end"
+    assert any("s0p0" in step.unsure for step in run.steps) == (kind == "malformed")
+    if name != "santorini-official":
+        assert not any(step.unsure - {"s0p0"} for step in run.steps), "none has failed unseen"
+
+
+def test_of_those_who_are_silent_longer_than_their_own_clock_allows_the_shadows_are_unsure(recorded: Path) -> None:
+    run = run_of(recorded)
+    clients = ["s0p0", "s0p1", "s0p2"]
+
+    assert all(any(client in step.stands for step in run.steps) for client in clients)
+    assert not any(step.unsure for step in run.steps[:-1])
+    assert run.steps[-1].unsure == set(clients), "a client of the spec would have failed by now; these are still there"
+
+
+def test_a_shadow_that_fails_is_seen_to_be_unsure() -> None:
+    spec = load_text(
+        """\
+protocol: p
+connects: {a: b}
+messages: {a: {HI: hi}, b: {NO: [no, $share int]}}
+roles:
+  b:
+    main(peer): {w: {within: 5 s, receive: {HI: {send: NO(5), return: null}}}}
+  a:
+    main: {s: {send: HI, within: 5 s, receive: {NO: {return: [[1][share]]}}}}
+"""
+    )
+    shadow = Shadow(Program(spec, "a", {}))
+    shadow.received("HI", {}, b'"hi"\n', 0.0)
+    assert shadow.stands()
+    assert not shadow.unsure
+    shadow.sent(b'["no",5]\n', 1.0)
+    assert (shadow.stands(), shadow.unsure) == ((), True)
 
 
 def test_a_violation_says_what_was_asked_in_which_state_and_line(tmp_path: Path) -> None:
