@@ -25,6 +25,7 @@ from machines.model import Spec
 from machines.values import plain
 from runtime.journal.replay import ReplayError
 from runtime.journal.writing import JournalError
+from runtime.process.terminal_text import escape_control_characters
 from runtime.studio.boards import Boards
 from runtime.studio.said import Tone
 from runtime.studio.steps import Party, RecordedRun, Step
@@ -32,6 +33,7 @@ from runtime.studio.steps import Party, RecordedRun, Step
 _PAGES: Final = files("runtime.studio") / "pages"
 SCRIPTS: Final = ("drawing.js", "run.js")
 STYLES: Final = ("common.css", "run.css")
+NAME_CHARACTERS_MAX: Final = 48  # of a peer's name that a page shows
 PICTURES_KEPT: Final = 256  # that were drawn
 VERSION: Final = 3  # of what the page's script reads
 
@@ -42,8 +44,13 @@ def text_of(name: str) -> str:
 
 
 def party_facts(parties: Sequence[Party]) -> list[dict[str, Any]]:
-    """Return who takes part, for a page."""
-    return [{"id": one.id, "role": one.role, "name": one.name, "root": one.root} for one in parties]
+    """Return who takes part, for a page; a name is what a peer chose: it is cut, and turns no text round."""
+    return [{"id": one.id, "role": one.role, "name": _shown(one.name), "root": one.root} for one in parties]
+
+
+def _shown(name: str) -> str:
+    text = escape_control_characters(name[:NAME_CHARACTERS_MAX]).replace("\n", "\\n")
+    return text if len(name) <= NAME_CHARACTERS_MAX else f"{text}…"
 
 
 def picture_facts(marks: Marks) -> list[dict[str, Any]]:

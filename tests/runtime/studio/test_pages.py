@@ -26,7 +26,7 @@ from runtime.studio.guard import POLICY
 from runtime.studio.site import RunSite, serve
 
 HOST = "http://127.0.0.1:8000"
-HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "‮evil", "n" * 200]
+HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "\u202eevil", "n" * 10_000]
 
 NAMED = """\
 protocol: p
@@ -215,6 +215,31 @@ def test_a_saved_page_opens_from_its_file_and_is_led_by_keys(run: RecordedRun, b
     assert len(printed) == page.evaluate("Number(document.querySelector('.row').getAttribute('aria-setsize'))")
     assert said == []
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    page.close()
+
+
+@pytest.mark.xdist_group("browser")
+def test_a_hostile_name_does_nothing_to_a_page_and_makes_it_no_wider(browser: Any, tmp_path: Path) -> None:
+    journal, path, name = tmp_path / "run.jsonl", tmp_path / "run.html", "".join(HOSTILE)
+    (tmp_path / "p.yaml").write_text(NAMED)
+    words = ["play", str(tmp_path / "p.yaml"), "-q", "--journal", str(journal)]
+    answer = ["--answer", f"hi={json.dumps({'name': name})}"]
+    subprocess.run([sys.executable, "-m", "runtime", *words, *answer], check=True, capture_output=True)
+    run = run_of(journal)
+    path.write_text(saved(run, pictures(run)), encoding="utf-8")
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    said: list[str] = []
+    page.on("dialog", lambda dialog: said.append(dialog.message))
+    page.on("console", lambda message: said.append(message.text))
+
+    page.goto(f"{path.as_uri()}#step=99")
+    page.wait_for_selector("body[data-ready]")
+    shown = page.locator("#heads span").all_inner_texts()
+    assert any(text.startswith("<img src=x") for text in shown)
+    assert not any("\u202e" in text for text in page.locator("header, #heads, #who, #detail h2").all_inner_texts())
+    assert page.locator("main img:not(#board)").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert said == []
     page.close()
 
 
