@@ -48,7 +48,7 @@ from runtime.commands.options import (
 )
 from runtime.commands.results import result_lines
 from runtime.commands.secure_step import check_secures
-from runtime.journal.losses import EVIDENCE_SHOWN, Losses, own_loss, parting_words
+from runtime.journal.losses import EVIDENCE_SHOWN, Loss, Losses, own_loss, parting_words
 from runtime.journal.writing import Head, Journal
 from runtime.network.tls import client_context
 from runtime.players.base import Player
@@ -339,7 +339,10 @@ class _Client:
         if isinstance(effect, Received | Send):
             self._parting = None
         elif isinstance(effect, Violation) and effect.peer is not None:
-            self._parting = effect
+            if effect.role == next(iter(self.addresses)):
+                self._parting = effect
+            else:  # a role behind this client is the player's own: what it says wrongly no server hears
+                self.losses.note(Loss(self.name, self.program.role.name, effect))
         elif isinstance(effect, Violation):
             self.losses.note(own_loss(self.name, self.program.role.name, effect, self._player))
 

@@ -13,6 +13,7 @@ import msgspec
 from machines.effects import Violation
 
 LOSSES_MAX: Final = 100  # that are told with the result of a run
+WITHIN: Final = " at "  # how a reason says that only a part of a message is wrong
 EVIDENCE_SHOWN: Final = 160  # bytes of what came that a line shows, unless told otherwise
 
 
@@ -90,7 +91,9 @@ def parting_words(found: Violation, protocol: str) -> str:
     Servers say in words of their own that somebody misbehaved, or just end the connection.
     """
     said = evidence(found.came, found.size)
-    kind = "unknown" if found.kind == "wrong type" and said.startswith('"') else found.kind  # a text is like no other
+    # A text, or what has another form already at its top, is like no message.
+    alike = found.kind == "wrong type" and not said.startswith('"') and WITHIN in found.why.partition(", got ")[0]
+    kind = "unknown" if found.kind == "wrong type" and not alike else found.kind
     did = {
         "closed": "ended the connection, here where the protocol goes on",
         "unknown": f"said {said}, which is no message of {protocol}",
@@ -125,8 +128,8 @@ def own_loss(name: str, by: str, violation: Violation, player: object | None) ->
     """Return a loss that the player's own client decided, with what is known of its program."""
     if player is None:
         return Loss(name, by, violation)
-    if violation.kind == "late" and (why := why_late(player)):
-        violation = msgspec.structs.replace(violation, why=why)
+    if violation.kind == "late":
+        violation = msgspec.structs.replace(violation, why=why_late(player) or "no answer had come")
     said = last_lines(player) if violation.kind in ("crash", "exit", "malformed") else ()
     return Loss(name, by, violation, said)
 

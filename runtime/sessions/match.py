@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("accord.arena")
 
 HOST = "127.0.0.1"
+BEHIND_UNTOLD = ("late", "closed")  # of a role behind a client: it says so itself, or the server does
 CLIENTS_SECONDS = 5.0  # How long the players may take to end once the game is over.
 
 
@@ -346,14 +347,21 @@ class _Game:
         observe: Callable[[Effect], None] | None,
         effect: Effect,
     ) -> None:
-        """Take note of the violations in a session that one player has: its own, or where it serves, its peer's."""
+        """Take note of the violations in a session that one player has: its own, or where it serves, its peer's.
+
+        A role that stands behind the player's client is the player too: what it says wrongly no server hears.
+        """
         if isinstance(effect, Violation):
             if effect.peer is None:
                 self.losses.note(own_loss(seats[index].name, role, effect, players[index, role]))
-            elif role == self.server:
+            elif role == self.server or (self._is_behind(effect.role) and effect.kind not in BEHIND_UNTOLD):
                 self.losses.note(Loss(seats[index].name, role, effect))
         if observe is not None:
             _as_peer(index, observe)(effect)
+
+    def _is_behind(self, role: str) -> bool:
+        """Whether each player has a role of its own there."""
+        return role not in (self.server, self.client) and self.programs[role].per_connection
 
     def _session_ended(self, index: int, number: int, ended: Ended) -> None:
         self.sessions[index] = ended

@@ -160,7 +160,7 @@ def test_a_crash_is_told_by_play_in_text_and_in_json(tmp_path: Path, capsys: pyt
     [
         ("print('{\"message\": \"TA', end='', flush=True)", "late", "15 bytes without a line end had come"),
         ("sys.stdout.write('[1]\\r'); sys.stdout.flush()", "late", "4 bytes without a line end had come"),
-        ("pass", "late", ""),
+        ("pass", "late", "no answer had come"),
         (
             "print('[2]') if begun else None",
             "late",

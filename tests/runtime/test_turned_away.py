@@ -6,6 +6,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +182,10 @@ def test_players_of_a_whole_game_are_not_turned_away(accord: Run, parting: Path,
     ("said", "words"),
     [
         (b'"you misbehaved"\n', 'said "you misbehaved", which is no message of tsuro, in main in started (tsuro.yaml:'),
+        (
+            b'{"error": "you misbehaved"}\n',
+            'said {"error": "you misbehaved"}, which is no message of tsuro',
+        ),
         (b"bye, cheater\n", "said bye, cheater, which cannot be read, in main in started (tsuro.yaml:"),
         (b"", "ended the connection, here where the protocol goes on, in main in started (tsuro.yaml:"),
     ],
@@ -202,3 +207,24 @@ def test_a_server_that_says_what_is_not_expected_has_not_expelled_anybody(accord
     code, out, _ = accord(*joined("tsuro", port(b'"red"\n"red"\n', hears=True)))
     assert code == 1
     assert out.startswith("failed: ")
+
+
+def test_what_the_players_own_program_said_wrongly_to_its_client_is_told(accord: Run) -> None:
+    """The server of the relay hears nothing of it, and could say only that the client is late."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+
+        def ask() -> None:
+            with suppress(OSError):
+                one, _ = door.accept()
+                with one:
+                    one.sendall(b'{"type": "Start", "content": null}\n{"type": "placement", "content": null}\n')
+                    while one.recv(1000):
+                        pass
+
+        threading.Thread(target=ask, daemon=True).start()
+        limits = ("--set", "patience=900 ms", "--set", "reply=700 ms", "--set", "think=600 ms")
+        words = joined("santorini-relay", door.getsockname()[1], "--player", "malformed", *limits, "--json")
+        losses = json.loads(accord(*words)[1])["losses"]
+
+    told = [(loss["player"], loss["role"], loss["decided_by"], loss["kind"]) for loss in losses]
+    assert ("ann", "ai", "client", "malformed") in told

@@ -1,6 +1,7 @@
 """Whoever loses, of whatever game and in whatever way, is told why: in the text, in JSON and in the journal alike.
 
-``--rewrite`` writes the table of ``docs/players.md`` anew, from what is told in Tsuro.
+``--rewrite`` writes the tables of ``docs/players.md`` anew: in detail what is told in Tsuro, and of each game the kind.
+The second is written cell by cell, by all cases: ``--all --rewrite -n 0``.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ from runtime.players.program_limits import ProgramLimits
 from runtime.sessions.game_result import GameResult, Participant
 from runtime.sessions.match import play
 from tests.parts import by_default
-from tests.runtime.ways_to_lose import CULPRIT, GAMES, WAYS, Way, player_maker, way_in
+from tests.runtime.ways_to_lose import ANOTHER_KIND, CULPRIT, GAMES, WAYS, Way, player_maker, way_in
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "players.md"
 TABLE = re.compile(r"(<!-- ways to lose -->\n\n)(.*?)(\n\n<!-- end -->)", re.DOTALL)
+EACH_GAME = re.compile(r"(<!-- ways to lose in each game -->\n\n)(.*?)(\n\n<!-- end -->)", re.DOTALL)
 REASON_CHARACTERS = 110
 USUAL = [("sticks", name) for name in WAYS] + [(game, name) for game in GAMES for name in ("illegal", "half a message")]
 
@@ -57,6 +59,7 @@ def lost(game: str, way: Way, folder: Path) -> tuple[list[str], dict[str, Any], 
     facts = game_facts(setup.spec, result, 1, EVIDENCE_SHOWN, journal=None, backend="asyncio")
     out = [effect for line in read_journal(path).lines for effect in line.out]
     noted = [effect[1] for effect in out if effect[0] == "violation"]
+    facts["server"] = setup.server
     facts["match"] = in_an_event(narrowed, setup, seats, result, folder)
     return list(game_lines(setup, result, EVIDENCE_SHOWN)), facts, noted
 
@@ -75,7 +78,9 @@ def in_an_event(spec: Spec, setup: MatchSetup, seats: list[Participant], result:
 
 
 @pytest.mark.parametrize(("game", "name"), by_default([(game, name) for game in GAMES for name in WAYS], USUAL))
-def test_text_json_and_journal_say_why_ann_lost(game: str, name: str, tmp_path: Path) -> None:
+def test_text_json_and_journal_say_why_ann_lost(
+    game: str, name: str, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
     way = way_in(game, name)
     if way.needs and shutil.which(way.needs) is None:
         pytest.skip(f"{way.needs} is not installed")
@@ -90,7 +95,7 @@ def test_text_json_and_journal_say_why_ann_lost(game: str, name: str, tmp_path: 
     assert first["state"], "it says where"
     assert re.fullmatch(r".*\.yaml:\d+", first["place"])
     assert any(line.startswith(f"{CULPRIT} ({first['role']}): {first['kind']}: ") for line in lines), lines
-    if first["decided_by"] != first["role"]:  # the journal is of the server's session, not of the player's own client
+    if first["decided_by"] == facts["server"]:  # the journal is of its session, not of the player's own client
         assert first["kind"] in [violation["kind"] for violation in noted if violation["name"] in (CULPRIT, "")]
     others = [loss for loss in facts["losses"] if loss["player"] != CULPRIT and loss["kind"] != "closed"]
     assert not others, "nobody else is blamed"
@@ -99,6 +104,36 @@ def test_text_json_and_journal_say_why_ann_lost(game: str, name: str, tmp_path: 
         assert (ann.player, ann.place, ann.at_fault) == (CULPRIT, 1 + len(honest), True)
         assert ann.fault.partition(":")[0] in way.kinds
         assert not any(one.at_fault or one.place >= ann.place for one in honest)
+
+    cells = kinds_told()
+    if pytestconfig.option.rewrite:
+        write_kinds({**cells, (WAYS[name].does, game): first["kind"]})
+    else:
+        either = ANOTHER_KIND.get((game, name), frozenset({first["kind"]}))
+        assert cells[WAYS[name].does, game] in either, "if it is meant to be so: --rewrite, and read the diff"
+
+
+def kinds_told() -> dict[tuple[str, str], str]:
+    """Return of what kind each way to lose is in each game, as the document has it."""
+    found = EACH_GAME.search(DOCUMENT.read_text(encoding="utf-8"))
+    assert found is not None
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in found[2].splitlines()]
+    return {(way, game): kind for way, *kinds in rows[2:] for game, kind in zip(rows[0][1:], kinds, strict=True)}
+
+
+def write_kinds(cells: dict[tuple[str, str], str]) -> None:
+    """Write the table of `kinds_told` into the document."""
+    rows = [["the player ann …", *GAMES], ["---"] * (1 + len(GAMES))]
+    rows += [[way.does, *(cells.get((way.does, game), "") for game in GAMES)] for way in WAYS.values()]
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows).replace("| --- ", "|---").replace("--- |", "---|")
+    text = DOCUMENT.read_text(encoding="utf-8")
+    DOCUMENT.write_text(EACH_GAME.sub(lambda found: f"{found[1]}{table}{found[3]}", text), encoding="utf-8")
+
+
+def test_each_way_to_lose_has_its_kind_in_each_game() -> None:
+    cells = kinds_told()
+    assert set(cells) == {(way.does, game) for way in WAYS.values() for game in GAMES}
+    assert all(cells.values())
 
 
 def test_there_are_twenty_ways_and_all_games() -> None:

@@ -31,6 +31,13 @@ ILLEGAL: Final = {"sticks": "", "tsuro": "illegal", "trains": "cheat", "trains-o
 SOON: Final = {"think": "800 ms", "reply": "3 s"}  # the own client's limit is over first
 SERVER_FIRST: Final = {"think": "5 s", "reply": "1 s"}
 
+# There the player is a role behind its client, which waits for it: of what it does not say the server hears nothing.
+ANOTHER_KIND: Final = {
+    ("santorini-relay", "another message"): frozenset({"wrong type"}),  # a sign-up is its client's to send
+    ("santorini-relay", "hangs up"): frozenset({"late"}),
+    ("santorini-relay", "half a message"): frozenset({"late", "half a message"}),  # both have the same limit
+}
+
 Answer = Callable[[Spec, tuple[str, ...]], Any]
 
 
@@ -266,8 +273,8 @@ def take_three(spec: Spec, messages: tuple[str, ...]) -> Any:
 def way_in(game: str, name: str) -> Way:
     """Return a way as it is gone in a game."""
     way = WAYS[name]
-    if game == "santorini-relay":  # there the bytes go to the player's own client, of which the server hears no more
-        way = replace(way, kinds=way.kinds | {"late"})
+    if (game, name) in ANOTHER_KIND:
+        way = replace(way, kinds=ANOTHER_KIND[game, name])
     if name != "illegal":
         return way
     if game == "sticks":
