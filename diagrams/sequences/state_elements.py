@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from diagrams.rendering.expressions import show
 from diagrams.sequences.control_structure import EXIT
 from diagrams.sequences.inlining import PathStep
 from diagrams.sequences.model import Element, Fragment, Frame, Message, Operand, Remark, Tone
 from diagrams.states.builder import is_choice
 from diagrams.states.phrases import bound, moment, outcome_parts, quantity
-from machines.expressions.unparse import show
 from machines.model import (
     Call,
     Choice,

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from diagrams.rendering.expressions import show
 from diagrams.states.model import KEEPS, Arrow, Kind, Label, Line, LineRole, Node, StateDiagram, untangled
 from diagrams.states.parting import parted
 from diagrams.states.phrases import bound, moment, outcome_parts, quantity, same, sends_in_full, sent_in_full, told
-from machines.expressions.unparse import show
 from machines.model import (
     Always,
     Branch,

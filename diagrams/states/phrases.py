@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from math import isinf
 
-from machines.expressions.unparse import show
+from diagrams.rendering.expressions import show
 from machines.frame_parts import (
     Count,
     FrameBits,

@@ -304,3 +304,9 @@ def test_the_number_of_a_branch_stands_before_its_limit() -> None:
     written = write_machine(load("sticks"), "host", "turn")
     assert "3 [at most again (2)]" in written
     assert not re.search(r">\s*\d+\s*<", written)
+
+
+def test_the_largest_number_is_said_as_the_power_that_it_is() -> None:
+    written = write_machine(load("redis"), "server", "main")
+    assert "(2^63" in written
+    assert str(2**63 - 1) not in written
