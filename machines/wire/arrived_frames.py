@@ -11,12 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from machines.model import CompositeFrame, FrameLine, Wire
-from machines.wire.arrived_parts import NOT_HERE, Take, taker
+from machines.wire.arrived_parts import KNOWN_MAX, NOT_HERE, Take, taker
 from machines.wire.byte_parts import Opening, opening_of
 from machines.wire.line_patterns import line_pattern
-
-KNOWN_MAX: Final = 256  # sets of frames, of all specs, for which it is kept how they are cut
-
 
 # How many bytes of the stream were cut, the frame, None for a line, and what it says: of a line its bytes.
 Arrived = tuple[int, CompositeFrame | None, Any]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from machines.frame_parts import (
     Count,
@@ -34,8 +34,22 @@ from machines.wire.line_patterns import count_pattern, line_pattern
 
 NOT_HERE: Final = -1
 Take = Callable[[bytearray, int, dict[str, Any], list[Any], list[int]], int]
+_Reader = Callable[[bytearray, int], tuple[int, int]]  # a number, and where it ends
 _Sizes = Callable[[bytearray, int, dict[str, Any]], tuple[int, int]]  # a count, and where what it counts begins
 _RETURN: Final = b"\r"[0]
+KNOWN_MAX: Final = 256  # frames, of all specs, for which it is kept how they are cut
+_takers: dict[tuple[int, int], tuple[Take, tuple[FramePart, ...], Wire]] = {}
+
+
+def known_taker(parts: tuple[FramePart, ...], wire: Wire) -> Take:
+    """Return what `taker` does, made once for each."""
+    known = _takers.get((id(parts), id(wire)))
+    if known is None:
+        if len(_takers) >= KNOWN_MAX:
+            _takers.clear()
+        # What is kept alive beside it keeps its id to itself.
+        known = _takers[id(parts), id(wire)] = taker(parts, wire), parts, wire
+    return known[0]
 
 
 def taker(parts: Sequence[FramePart], wire: Wire) -> Take:
@@ -184,8 +198,8 @@ def unstuffed(content: bytes, mark: bytes, end: bytes) -> bytes:
 
 def _sizes(count: Count) -> _Sizes:
     if isinstance(count, NumberKind):
-        kind = count
-        return lambda buffer, at, counts: _number_at(kind, buffer, at)
+        read = _number_reader(count)
+        return lambda buffer, at, counts: read(buffer, at)
     if isinstance(count, Rest):
         return lambda buffer, at, counts: (len(buffer) - at, at)
     if isinstance(count, int):
@@ -295,32 +309,40 @@ def _byte(value: int) -> Take:
     return take
 
 
-def _number_at(kind: NumberKind, buffer: bytearray, at: int) -> tuple[int, int]:
-    """Return a number and where it ends; (0, NOT_HERE) if bytes are missing or it is too large."""
-    if kind.width:
-        end = at + kind.width
+def _number_reader(kind: NumberKind) -> _Reader:
+    """Return what reads a number and says where it ends; (0, NOT_HERE) if bytes are missing or it is too large."""
+    width, signed = kind.width, kind.signed
+    if not width:
+        return _varint_at
+    if width == 1 and not signed:
+        return lambda buffer, at: (buffer[at], at + 1) if at < len(buffer) else (0, NOT_HERE)
+    ends: Literal["little", "big"] = "little" if kind.little else "big"
+
+    def read(buffer: bytearray, at: int) -> tuple[int, int]:
+        end = at + width
         if end > len(buffer):
             return 0, NOT_HERE
-        value = int.from_bytes(buffer[at:end], "little" if kind.little else "big", signed=kind.signed)
-    else:
-        value = 0
-        for end in range(at + 1, at + 1 + VARINT_BYTES_MAX):
-            if end > len(buffer):
-                return 0, NOT_HERE
-            byte = buffer[end - 1]
-            value |= (byte & 0x7F) << 7 * (end - 1 - at)
-            if byte < 0x80:
-                break
-        else:
-            return 0, NOT_HERE
-    return (value, end) if value <= INT_MAX else (0, NOT_HERE)
+        value = int.from_bytes(buffer[at:end], ends, signed=signed)
+        return (value, end) if value <= INT_MAX else (0, NOT_HERE)
+
+    return read
+
+
+def _varint_at(buffer: bytearray, at: int) -> tuple[int, int]:
+    value = 0
+    for end in range(at + 1, min(at + VARINT_BYTES_MAX, len(buffer)) + 1):
+        byte = buffer[end - 1]
+        value |= (byte & 0x7F) << 7 * (end - 1 - at)
+        if byte < 0x80:
+            return (value, end) if value <= INT_MAX else (0, NOT_HERE)
+    return 0, NOT_HERE
 
 
 def _number(part: FrameNumber) -> Take:
-    kind, name = part.kind, part.name
+    read, name = _number_reader(part.kind), part.name
 
     def take(buffer: bytearray, at: int, counts: dict[str, Any], found: list[Any], left: list[int]) -> int:
-        number, end = _number_at(kind, buffer, at)
+        number, end = read(buffer, at)
         if name:
             counts[name] = number
         else:

@@ -203,6 +203,14 @@ def opening_of(parts: CompositeFrame) -> Opening:
     return Opening(bytes(mask[:kept]), bytes(value[:kept]))
 
 
+def unlike(raw: bytearray, openings: Sequence[Opening]) -> str:
+    """Return the bytes up to the first with which none of the frames begins."""
+    size = 1
+    while any(opening.begins(raw[:size]) for opening in openings):
+        size += 1
+    return f"0x{raw[:size].hex()}"
+
+
 def _placed(parts: CompositeFrame) -> Iterator[BytePart]:
     """Yield the parts, and those within a size, up to the first that may be of any length."""
     for part in parts:

@@ -51,13 +51,8 @@ from machines.model import (
     Wire,
 )
 from machines.wire.arrived_frames import Cutter, cutter, opens_with_pattern
-from machines.wire.arrived_parts import unstuffed
-from machines.wire.byte_parts import (
-    Opening,
-    opening_of,
-    read_number,
-    read_part,
-)
+from machines.wire.arrived_parts import NOT_HERE, known_taker, unstuffed
+from machines.wire.byte_parts import Opening, opening_of, read_number, read_part, unlike
 from machines.wire.frame_writing import LINE_ENDS
 from machines.wire.framing import BLANK_LINES, FrameError, TooLongError
 from machines.wire.header_parts import HEADERS, read_content, read_headers
@@ -268,7 +263,7 @@ class PartsFramer:
             if like is None and self._lines:
                 return None
             if like is None:
-                raise FrameError(f"no message begins with {_unlike(self._buffer, openings)}")
+                raise FrameError(f"no message begins with {unlike(self._buffer, [opening for _, opening in openings])}")
             yield
         return None
 
@@ -328,18 +323,39 @@ class PartsFramer:
             return len(self._buffer)
         return count if isinstance(count, int) else counts[count]
 
-    def _repeat(self, count: Count, parts: Sequence[FramePart], counts: Mapping[str, Any]) -> _Step:
+    def _arrived(
+        self, parts: CompositeFrame, buffer: bytearray, counts: Mapping[str, Any], found: list[Any], size: int = 0
+    ) -> int:
+        """Read parts that have all come, of a size if any; return where they end, NOT_HERE for nothing done."""
+        values: list[Any] = []
+        left = [self._parts_max - self._counts - len(parts)]
+        end = known_taker(parts, self._wire)(buffer, 0, dict(counts), values, left) if left[0] >= 0 else NOT_HERE
+        if end <= 0 or (size and end != size):
+            return NOT_HERE
+        self._counts = self._parts_max - left[0]
+        found += values
+        return end
+
+    def _repeat(self, count: Count, parts: CompositeFrame, counts: Mapping[str, Any]) -> _Step:
         items: list[Any] = []
         times = -1 if isinstance(count, Rest) else (yield from self._count(count, counts))
         while len(items) != times and (times >= 0 or self._buffer):
-            items.append((yield from self._parts(parts, counts, [])))
+            values: list[Any] = []
+            end = self._arrived(parts, self._buffer, counts, values)
+            if end > 0:
+                self._took(end)
+                items.append(values[0] if len(values) == 1 else values)
+            else:
+                items.append((yield from self._parts(parts, counts, [])))
         return items
 
-    def _contents(self, size: int, parts: Sequence[FramePart], counts: Mapping[str, Any], found: list[Any]) -> _Step:
+    def _contents(self, size: int, parts: CompositeFrame, counts: Mapping[str, Any], found: list[Any]) -> _Step:
         """Read parts that have so many bytes together. What is wrong within them costs this message only."""
-        content = yield from self._bytes(size)
+        content = bytearray((yield from self._bytes(size)))
+        if size and self._arrived(parts, content, counts, found, size) == size:
+            return
         behind, taken = self._buffer, self._size
-        self._buffer = bytearray(content)
+        self._buffer = content
         self._size -= size
         try:
             for _ in self._parts(parts, counts, found):
@@ -418,14 +434,6 @@ class PartsFramer:
         except UnicodeDecodeError as error:
             self._bad = f"not UTF-8: {error.reason}"
             return ""
-
-
-def _unlike(raw: bytearray, openings: Sequence[tuple[CompositeFrame, Opening]]) -> str:
-    """Return the bytes up to the first with which none of the frames begins."""
-    size = 1
-    while any(opening.begins(raw[:size]) for _, opening in openings):
-        size += 1
-    return f"0x{raw[:size].hex()}"
 
 
 def _is_any_line(part: FramePart) -> bool:

@@ -79,7 +79,9 @@ def test_a_stream_is_cut_at_once_as_it_is_cut_byte_by_byte(name: str) -> None:
         some = tuple(chance.sample(frames, chance.randrange(1, len(frames) + 1)))
         lines = chance.random() < 0.5
 
-        assert told(spec, some, stream, len(stream), lines) == told(spec, some, stream, 1, lines), (seed, stream)
+        whole = told(spec, some, stream, len(stream), lines)
+        assert whole == told(spec, some, stream, 1, lines), (seed, stream)
+        assert whole == told(spec, some, stream, chance.randrange(2, 40), lines), (seed, stream)
 
 
 @pytest.mark.parametrize("name", STREAMS)
