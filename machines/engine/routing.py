@@ -47,3 +47,14 @@ def is_open(session: Interpreter) -> bool:
     if any(frame.accepting is not None for frame in frames(session)):
         return True
     return any(".connected" in layer.events for _, layer in outward(frames(session)))
+
+
+def where(session: Interpreter) -> str:
+    """Say what a session waits for, for people."""
+    if session.ended is not None:
+        return "over"
+    waits = []
+    for frame in leaves(session):
+        heard = ", ".join(str(seat.peer) for seat in frame.hears)
+        waits.append(f"{frame.path} in {frame.node.name}" + (f", hears {heard}" if heard else ""))
+    return "; ".join(waits) or "nothing"

@@ -15,12 +15,12 @@ The same inputs at the same times give the same effects: that is what a journal 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from math import inf
 from typing import Any
 
 from machines.effects import Effect, Note, Pause, Received, Resume
-from machines.engine import admission, mailbox, routing, spawning, violations
+from machines.engine import admission, mailbox, routing, spawning, timers, violations
 from machines.engine.answers import judge
 from machines.engine.call_stack import (
     FAULT,
@@ -30,15 +30,14 @@ from machines.engine.call_stack import (
     CallFrame,
     FailedError,
     PeerState,
-    RunningTimer,
     TransitionRecord,
     told,
 )
-from machines.engine.compiled_states import WAIT, HandlerScope
+from machines.engine.compiled_states import WAIT
 from machines.engine.compiler import Program
 from machines.engine.keeping import EVENT_BYTES, WORK_BYTES
 from machines.engine.session_domain import SessionDomain
-from machines.semantics import reception, sign_ups
+from machines.semantics import reception
 from machines.semantics.hearing import hearers, only_seats
 from machines.values import Peer
 from machines.wire.codec import Malformed
@@ -230,13 +229,7 @@ class Session(SessionDomain):
 
     def where(self) -> str:
         """Say what the session waits for, for people."""
-        if self.ended is not None:
-            return "over"
-        waits = []
-        for frame in routing.leaves(self):
-            heard = ", ".join(str(seat.peer) for seat in frame.hears)
-            waits.append(f"{frame.path} in {frame.node.name}" + (f", hears {heard}" if heard else ""))
-        return "; ".join(waits) or "nothing"
+        return routing.where(self)
 
     # -- one input ---------------------------------------------------------------------------------------------------
 
@@ -433,46 +426,13 @@ class Session(SessionDomain):
         """
         oldest_new = self.serial
         while self.ended is None:
-            due, serial, ring = min(self._clocks(), key=lambda clock: clock[:2], default=(inf, 0, None))
+            due, serial, ring = min(timers.clocks(self), key=lambda clock: clock[:2], default=(inf, 0, None))
             if ring is None or due > now or (due == now and not inclusive):
                 self.earliest = due
                 return
             self._new_event(fresh=serial <= oldest_new)
             ring()
             self._drain()
-
-    def _clocks(self) -> Iterator[tuple[float, int, Callable[[], None]]]:
-        for frame in routing.frames(self):
-            if frame.deadline != inf:
-                yield frame.deadline, frame.serial, lambda frame=frame: reception.time_is_up(self, frame)  # type: ignore[misc]
-            if frame.accepting is not None and frame.accepting.linger != inf:
-                yield (
-                    frame.accepting.linger,
-                    frame.accepting.linger_serial,
-                    lambda frame=frame: sign_ups.close(self, frame),  # type: ignore[misc]
-                )
-            for layer, moments in ((frame.node.layer, frame.moments), (frame.table.always, frame.standing)):
-                for moment in moments or ():
-                    yield (
-                        moment.due,
-                        moment.serial,
-                        lambda frame=frame, layer=layer, moments=moments, moment=moment: (  # type: ignore[misc]
-                            self._moment(frame, layer, moments, moment)
-                        ),
-                    )
-
-    def _moment(self, frame: CallFrame, layer: HandlerScope, moments: list[RunningTimer], moment: RunningTimer) -> None:
-        if moment.interval is None:
-            moments.remove(moment)
-        else:
-            missed = int((self.now - moment.due) / moment.interval)
-            if missed:
-                self.effects.append(
-                    Note("warning", f"{frame.path}: every {moment.interval:g} s was missed {missed} times")
-                )
-            moment.due += moment.interval * (missed + 1)
-        if not self.fire(frame, layer, layer.prefix + moment.event, None):
-            self.effects.append(Note("debug", f"{frame.path}: no branch of {moment.event[1:]} may be taken"))
 
     # -- answers -----------------------------------------------------------------------------------------------------
 

@@ -1,18 +1,22 @@
-"""Clocks of a state: its limit, and the ``after`` and ``every`` beside it. When one rings: `session.Session._ring`.
+"""Clocks of a state: its limit, and the ``after`` and ``every`` beside it; what each does when it rings.
 
-These raise what an expression raises; whoever called takes the transition back (`machines.engine.interpreter`).
+When that is: `session.Session._ring`. What starts clocks raises what an expression raises; whoever called takes the
+transition back (`machines.engine.interpreter`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from machines.effects import Note
 from machines.engine.actions import duration
 from machines.engine.call_stack import CallFrame, FailedError, RunningTimer
-from machines.engine.compiled_states import WAIT, CompiledState
+from machines.engine.compiled_states import WAIT, CompiledState, HandlerScope
 from machines.engine.watching import AwaitedCondition, Watched, Watching
+from machines.semantics import reception, sign_ups
 
 if TYPE_CHECKING:
     from machines.engine.interpreter import Interpreter
@@ -73,3 +77,34 @@ def start_timers(
         started.append(RunningTimer(tree.now + seconds, seconds if repeats else None, event, tree.serial))
         tree.earliest = min(tree.earliest, tree.now + seconds)
     return started
+
+
+# -- ringing ---------------------------------------------------------------------------------------------------------
+
+
+def clocks(tree: Interpreter) -> Iterator[tuple[float, int, Callable[[], None]]]:
+    """Yield every clock of a session that runs: when it is due, how old it is, and what it does."""
+    for frame in tree.calls():
+        if frame.deadline != inf:
+            yield frame.deadline, frame.serial, partial(reception.time_is_up, tree, frame)
+        if frame.accepting is not None and frame.accepting.linger != inf:
+            yield frame.accepting.linger, frame.accepting.linger_serial, partial(sign_ups.close, tree, frame)
+        for layer, timers in ((frame.node.layer, frame.moments), (frame.table.always, frame.standing)):
+            for timer in timers or ():
+                assert layer is not None and timers is not None, "a clock belongs to a layer"  # noqa: PT018
+                yield timer.due, timer.serial, partial(_ring, tree, frame, layer, timers, timer)
+
+
+def _ring(
+    tree: Interpreter, frame: CallFrame, layer: HandlerScope, timers: list[RunningTimer], timer: RunningTimer
+) -> None:
+    """Take the branch of an ``after``, which is over then, or of an ``every``, which goes on."""
+    if timer.interval is None:
+        timers.remove(timer)
+    else:
+        missed = int((tree.now - timer.due) / timer.interval)
+        if missed:
+            tree.effects.append(Note("warning", f"{frame.path}: every {timer.interval:g} s was missed {missed} times"))
+        timer.due += timer.interval * (missed + 1)
+    if not tree.fire(frame, layer, layer.prefix + timer.event, None):
+        tree.effects.append(Note("debug", f"{frame.path}: no branch of {timer.event[1:]} may be taken"))
