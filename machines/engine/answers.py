@@ -61,7 +61,7 @@ def judge(session: Interpreter, frame: CallFrame, value: Any) -> tuple[str, str]
         session.effects.append(Note("warning", text))
         return "malformed", text
     reader, fields = found
-    if not session.fire(frame, layer, reader[0], None, None, reader[2], fields):
+    if not session.fire(frame, layer, reader[0], None, None, fields):
         reason = "limit" if session.over_limit else "illegal"
         rule, words = violations.refusal(session, frame, layer, reader, fields, None)
         violations.note(session, None, reason, frame, rule=rule, why=words, came=violations.of_player(value))

@@ -13,7 +13,7 @@ from transitions import Machine as TransitionsMachine
 from transitions.core import Event
 
 from machines.engine.actions import Action, Slots, Value
-from machines.engine.steps import StepWriter, Written
+from machines.engine.steps import Written
 from machines.engine.watching import AwaitedCondition
 from machines.messages.bodies import MessageCodec
 from machines.messages.decoding import Parse
@@ -33,22 +33,26 @@ STAY: Final = "stay"  # not a state, but that the present one is kept
 AGAIN: Final = "again"  # and its clocks start afresh
 
 Guard = Callable[[Slots], bool]
-Take = Callable[[Slots], "CompiledState | None"]  # takes the first row that may be taken, and says where it leads
+# Takes the first row that may be taken, and says where it leads; it is given the fields of a message, too.
+Take = Callable[..., "CompiledState | None"]
 Places = slice | tuple[int, ...]  # slots: a slice if they lie side by side, as those of one message nearly always do
 MessageHandler = tuple[str, MessageCodec, Places]  # event, how to recognise it, where its fields go
+Row = tuple[Written | None, Written, "CompiledState"]  # a branch: its condition, what it does, where it leads
 Reading = tuple[MessageHandler, tuple[Any, ...]]  # the message that something is, and its fields
 
 
 class LeanEvent(Event):
     """The event class of a table: what takes the rows of a state is one function, written of them."""
 
-    def take(self, source: str, nodes: Mapping[str, CompiledState], steps: StepWriter) -> Take:
-        """Return what takes the rows of a state; later additions would not be seen."""
+    def rows(
+        self, source: str, nodes: Mapping[str, CompiledState]
+    ) -> list[tuple[Written | None, Written, CompiledState]]:
+        """Return the rows of a state; later additions would not be seen."""
 
-        def written(row: Any) -> tuple[Written | None, Written, CompiledState]:
+        def written(row: Any) -> Row:
             return (row.conditions[0].func if row.conditions else None), row.before[0], nodes[row.dest]
 
-        return steps.take(list(map(written, self.transitions[source])))
+        return list(map(written, self.transitions[source]))
 
 
 class Cursor:
@@ -60,10 +64,13 @@ class Cursor:
         self._state = state
 
 
-def stock_take(event: Event, source: str, nodes: Mapping[str, CompiledState]) -> Take:
-    """Return what takes the rows of a state as the stock event class does."""
+def stock_take(
+    event: Event, source: str, nodes: Mapping[str, CompiledState], bind: Callable[[Slots, tuple[Any, ...]], None]
+) -> Take:
+    """Return what takes the rows of a state as the stock event class does; ``bind`` puts fields to their places."""
 
-    def take(slots: Slots) -> CompiledState | None:
+    def take(slots: Slots, fields: tuple[Any, ...] = ()) -> CompiledState | None:
+        bind(slots, fields)
         cursor = Cursor(source)
         return nodes[cursor._state] if event.trigger(cursor, slots) else None
 

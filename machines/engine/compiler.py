@@ -234,10 +234,12 @@ class _Builder:
             machine.add_transition(name, source, destination, conditions=[guard] if guard else None, before=[action])
         for name, event in machine.events.items():
             for source in event.transitions:
+                places = self.places(name)
                 if isinstance(event, LeanEvent):
-                    nodes[source].takes[name] = event.take(source, nodes, self.steps)
+                    take = self.steps.take(event.rows(source, nodes), places, table.peer_slot)
                 else:
-                    nodes[source].takes[name] = stock_take(event, source, nodes)
+                    take = stock_take(event, source, nodes, self.steps.bind_fields(places, table.peer_slot))
+                nodes[source].takes[name] = take
         for node in table.nodes.values():
             node.then = node.takes.get(".then")
 
@@ -266,6 +268,14 @@ class _Builder:
         events = frozenset(event for event, _ in answers.choices() if event.startswith("."))
         by_role = {role: tuple(found) for role, found in readers.items()}
         return HandlerScope(prefix, audience, by_role, player, events, parses=self.program.parses)
+
+    def places(self, event: str) -> tuple[int, ...]:
+        """Return the slots of what an event brings: the fields of a message, or how a started machine has ended."""
+        table, name = self.table, event.removeprefix("always:")
+        if name == ".ended":
+            return (table.result_slot, table.reason_slot) if table.reason_slot else (table.result_slot,)
+        shape = self.program.shapes.get(name)
+        return tuple(table.slot_of[field] for field in shape.fields) if shape is not None else ()
 
     def moments(self, answers: Handlers) -> tuple[tuple[str, bool, Value], ...]:
         """Compile the clocks beside the limit: (event, whether it repeats, how long)."""

@@ -40,7 +40,6 @@ from machines.engine.compiled_states import (
     WAIT,
     CompiledState,
     HandlerScope,
-    Places,
     Reading,
 )
 from machines.engine.compiler import Program
@@ -102,7 +101,6 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
         event: str,
         peer: Peer | None,
         reason: str | None = None,
-        places: Places = (),
         fields: tuple[Any, ...] = (),
     ) -> bool:
         """Take the first branch of an event that may be taken; return False if none may.
@@ -133,16 +131,11 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
                     if isinstance(error, KeyboardInterrupt) or not event.endswith(".failed"):
                         raise
                     slots[:] = saved  # it is that fold which failed: the branch that answers goes without
-            if type(places) is slice:
-                slots[places] = fields
-            else:
-                for slot, field in zip(places, fields, strict=True):
-                    slots[slot] = field
             if table.peer_slot and (peer is not None or reason not in (None, "failed")):
                 slots[table.peer_slot] = peer  # a fault without a peer, such as an empty group's, says so
             if reason is not None and table.reason_slot:
                 slots[table.reason_slot] = reason
-            taken = node.takes[event](slots)
+            taken = node.takes[event](slots, fields)
             if taken is None:
                 slots[:] = saved
                 return False

@@ -144,14 +144,14 @@ class Session(SessionDomain):
         layer = holder.node.layer
         only = layer.only.get(seat.role)
         if only is not None and (len(raw) <= program.shallow_bytes or program.is_shallow(raw)):
-            (event, shape, places), parse = only
+            (event, shape, _), parse = only
             fields = parse(raw)
             if fields is not None:
                 if self.effects or self.steps:  # a clock has rung first
                     self._new_event(fresh=True)
                 if self.watch:
                     self.effects.append(Received(seat.number, shape.name, dict(zip(shape.fields, fields, strict=True))))
-                if not self.fire(holder, layer, event, seat.peer, None, places, fields):
+                if not self.fire(holder, layer, event, seat.peer, None, fields):
                     refused = self.refused(holder, layer, seat, (only[0], fields))
                     self.fault(holder, ".invalid", seat, refused)
                 return True

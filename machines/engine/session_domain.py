@@ -130,10 +130,10 @@ class SessionDomain(Interpreter):
 
     def take(self, frame: CallFrame, layer: HandlerScope, seat: PeerState, reading: Reading) -> bool:
         """Take the first branch of a message that may be taken; return False if none may."""
-        (event, shape, places), fields = reading
+        (event, shape, _), fields = reading
         if self.watch:
             self.effects.append(Received(seat.number, shape.name, dict(zip(shape.fields, fields, strict=True))))
-        return self.fire(frame, layer, event, seat.peer, None, places, fields)
+        return self.fire(frame, layer, event, seat.peer, None, fields)
 
     def refused(self, frame: CallFrame, layer: HandlerScope, seat: PeerState, reading: Reading) -> str:
         """Return the reason why no branch of a message could be taken, and tell it."""

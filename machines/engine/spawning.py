@@ -139,11 +139,10 @@ def notify_parent(tree: Interpreter, extra: RareState) -> None:
         return
     tree.event_mark = len(tree.effects)  # it was made by the session itself, so the bound on silent steps runs on
     table = frame.table
-    places = (table.result_slot, *([table.reason_slot] if table.reason_slot else []))
-    fields = (result, reason)[: len(places)]
+    fields = (result, reason) if table.reason_slot else (result,)
     for layer in (frame.node.layer, table.always):
         if layer is not None and ".ended" in layer.events:
             tree.steps += 1
-            if tree.fire(frame, layer, layer.prefix + ".ended", None, None, places, fields):
+            if tree.fire(frame, layer, layer.prefix + ".ended", None, None, fields):
                 return
     tree.effects.append(Note("info", f"a machine that {frame.path} started has ended ({reason}): nobody answers"))

@@ -2,7 +2,8 @@
 
     place: {if: may_place(table, tile), return: place(table, tile)}
 
-    def take(s):
+    def take(s, fields=()):
+        s[3:6] = fields
         if (v1 := may_place_9(s[2], s[5])) is True or (v1 is not False and truth_of_10(v1)):
             s[0].result = (v2 if type(v2 := place_11(s[2], s[5])) in FROZEN_12 else freeze_13(v2))
             return end_14
@@ -122,9 +123,14 @@ class StepWriter:
                 lines.append(f"s[0].extras().outcome = {outcome}")
         return Written(self.write, lines or ["pass"])
 
-    def take(self, rows: Sequence[tuple[Written | None, Written, Any]]) -> Callable[[Slots], Any]:
-        """Return the function that takes the first row whose condition holds, and returns the last of it, or None."""
-        lines: Lines = []
+    def take(
+        self, rows: Sequence[tuple[Written | None, Written, Any]], places: Sequence[int], peer_slot: int
+    ) -> Callable[..., Any]:
+        """Return the function that takes the first row whose condition holds, and returns the last of it, or None.
+
+        It is given the slots and the fields of a message, which go to ``places``.
+        """
+        lines = self._fields_bound(places, peer_slot)
         for condition, action, destination in rows:
             steps = [line for line in action.lines if line != "pass"]
             branch = [*steps, f"return {self.write.called(destination, destination.name.lstrip('.'))}"]
@@ -135,7 +141,20 @@ class StepWriter:
             lines += [f"if {asked.removeprefix('return ')}:", *(f"    {line}" for line in branch)]
         else:
             lines.append("return None")
-        return self.write.function("take", "s", lines)
+        return self.write.function("take", "s, fields=()", lines)
+
+    def bind_fields(self, places: Sequence[int], peer_slot: int) -> Callable[[Slots, tuple[Any, ...]], None]:
+        """Return the function that does of `take` only that the fields go to their places."""
+        return self.write.function("bind", "s, fields", self._fields_bound(places, peer_slot) or ["pass"])
+
+    def _fields_bound(self, places: Sequence[int], peer_slot: int) -> Lines:
+        if len(places) > 1 and list(places) == list(range(places[0], places[-1] + 1)) and peer_slot not in places:
+            return [f"s[{places[0]}:{places[-1] + 1}] = fields"]
+        lines = []
+        for index, place in enumerate(places):
+            asked = "if s[0].tree.speaker is None: " if place == peer_slot else ""  # who spoke goes before a field
+            lines.append(f"{asked}s[{place}] = fields[{index}]")
+        return lines
 
     # -- steps -------------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from machines.analysis.traversal import all_branches
 from machines.engine.call_stack import CallFrame, PeerState
-from machines.engine.compiled_states import ACCEPT, HandlerScope, Places
+from machines.engine.compiled_states import ACCEPT, HandlerScope
 from machines.engine.session import Program, Session
 from machines.expressions.compiler import EvaluationError
 from machines.model import Branch, Choice, Constant, DropPeers, Handlers, Return
@@ -58,16 +58,15 @@ class InstrumentedSession(Session):
         event: str,
         peer: Peer | None,
         reason: str | None = None,
-        places: Places = (),
         fields: tuple[Any, ...] = (),
     ) -> bool:
         """Do as every session does, and note a fault that is answered."""
         bare = event.removeprefix(layer.prefix)
         if bare not in FAULTS:
-            return super().fire(frame, layer, event, peer, reason, places, fields)
+            return super().fire(frame, layer, event, peer, reason, fields)
         answers = self._answers(frame, layer)
         machine, state, own, sign_up = self._about(self.innermost or frame, bare, peer)
-        if not super().fire(frame, layer, event, peer, reason, places, fields):
+        if not super().fire(frame, layer, event, peer, reason, fields):
             return False
         choice: Choice | None = getattr(answers, bare[1:]) if answers is not None else None
         place = choice.place if choice is not None else self.place_of(frame)

@@ -73,7 +73,7 @@ def test_a_variant_receives_what_is_said_below_and_says_what_is_received(tmp_pat
 
     receive = spec.roles["client"].machines["main"].states["asked"].answers.receive
     moved, passed = receive["MOVE"].branches[0], receive["PASS"].branches[0]
-    assert [type(step).__name__ for step in (*moved.steps, *passed.steps)] == ["Send", "Send"]
+    assert [type(step).__name__ for step in (*moved.steps, *passed.steps)] == ["SendMessages", "SendMessages"]
     assert [getattr(branch.next, "state", None) for branch in (moved, passed)] == ["waiting", "done"]
 
 

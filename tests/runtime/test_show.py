@@ -43,17 +43,18 @@ def test_a_spec_is_shown_with_its_types_and_what_players_are_asked(capsys: Capsy
 def test_the_code_that_a_machine_is_run_as_is_shown_under_its_states_and_events(capsys: Capsys) -> None:
     out = shown(capsys, "tsuro", "--code")
 
-    assert "# server: main.judged, then\ndef take(s):\n    if ((v" in out
+    assert "# server: main.judged, then\ndef take(s, fields=()):\n    if ((v" in out
     functions = json.loads(shown(capsys, "tsuro", "--code", "--json"))["code"]
     (place,) = [one for one in functions if one["machine"] == "intermediate_placement" and one["for"] == "INTER_PLACE"]
     assert (place["role"], place["state"]) == ("server", "asked")
     lines = [re.sub(r"_\d+\b", "", line) for line in place["text"].splitlines()]
-    assert lines[0] == "def take(s):"
-    assert lines[1].startswith("    if ((v")
-    assert "may_place(s[2], s[1], " in lines[1]
-    assert "place(s[2], s[1], " in lines[2]
-    assert lines[2].startswith("        s[0].result = ")
-    assert lines[3:] == ["        return end", "    return None"]
+    assert lines[0] == "def take(s, fields=()):"
+    assert lines[1] == "    s[3:6] = fields"
+    assert lines[2].startswith("    if ((v")
+    assert "may_place(s[2], s[1], " in lines[2]
+    assert "place(s[2], s[1], " in lines[3]
+    assert lines[3].startswith("        s[0].result = ")
+    assert lines[4:] == ["        return end", "    return None"]
 
 
 def test_only_what_the_own_role_sends_may_answer_a_question(capsys: Capsys, tmp_path: Path) -> None:
