@@ -110,27 +110,17 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
         if self.room < 0 and keeping.refuses(self, event, peer):
             self.over_limit = True
             return False
-        slots = frame.slots
+        slots, node, table = frame.slots, frame.node, frame.table
         saved = slots.copy()
-        node = frame.node
-        state = node.name
         mark = len(self.effects)
         self.undoable = ()
         self.speaker = peer
         self.over_limit = False
-        table = frame.table
         folded: list[Any] | None = None
         try:
             loop = frame.loop
             if loop is not None and isinstance(loop, ParallelLoop) and loop.results:
-                # Whoever leaves a parallel loop half way keeps what its items have returned so far.
-                try:
-                    iteration.fold(self, frame, loop, sorted(loop.results))
-                    folded = slots[:]
-                except BaseException as error:
-                    if isinstance(error, KeyboardInterrupt) or not event.endswith(".failed"):
-                        raise
-                    slots[:] = saved  # it is that fold which failed: the branch that answers goes without
+                folded = self._fold(frame, loop, saved, fails=not event.endswith(".failed"))
             if table.peer_slot and (peer is not None or reason not in (None, "failed")):
                 slots[table.peer_slot] = peer  # a fault without a peer, such as an empty group's, says so
             if reason is not None and table.reason_slot:
@@ -142,32 +132,44 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
             if taken.kind == CHOICE:
                 taken = _chosen(node, taken, slots)
             if taken.keeps:
-                if folded is not None:  # the loop goes on, and folds its results itself when all are there
-                    for index, value in enumerate(folded):
-                        if slots[index] is value:
-                            slots[index] = saved[index]
+                _unfold(slots, folded, saved)
                 self._stay(frame, again=taken.kind == AGAIN)
         except BaseException as error:
             self.rollback(frame, saved, mark)
-            self.failed(frame, error, f"{event} in {state}", layer if event == layer.prefix + ".failed" else None)
+            self.failed(frame, error, f"{event} in {node.name}", layer if event == layer.prefix + ".failed" else None)
             return True
-        to = state if taken.keeps else taken.name
-        self.transitions.append((frame.parent, table.name, frame.ordinal, state, event, to))
+        to = node.name if taken.keeps else taken.name
+        self.transitions.append((frame.parent, table.name, frame.ordinal, node.name, event, to))
         if not taken.keeps:
-            if node.plain and frame.extra is None:  # `leave`, for a plain wait
-                for seat in frame.hears:
-                    if seat.holder is frame:
-                        seat.holder = None
-                frame.hears = ()
-                frame.deadline = inf
-            else:
-                self.leave(frame)
-            frame.node = taken
-            if taken.kind == FINAL and frame.parked is None:
-                self._finish(frame)  # `run_to_completion` would do just that next
-            else:
-                self.work.append(frame)
+            self._move(frame, node, taken)
         return True
+
+    def _fold(self, frame: CallFrame, loop: ParallelLoop, saved: list[Any], *, fails: bool) -> list[Any] | None:
+        """Whoever leaves a parallel loop half way keeps what its items have returned so far; return names with that."""
+        try:
+            iteration.fold(self, frame, loop, sorted(loop.results))
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) or fails:
+                raise
+            frame.slots[:] = saved  # it is that fold which failed: the branch that answers goes without
+            return None
+        return frame.slots[:]
+
+    def _move(self, frame: CallFrame, node: CompiledState, taken: CompiledState) -> None:
+        """Leave a state for another."""
+        if node.plain and frame.extra is None:  # `leave`, for a plain wait
+            for seat in frame.hears:
+                if seat.holder is frame:
+                    seat.holder = None
+            frame.hears = ()
+            frame.deadline = inf
+        else:
+            self.leave(frame)
+        frame.node = taken
+        if taken.kind == FINAL and frame.parked is None:
+            self._finish(frame)  # `run_to_completion` would do just that next
+        else:
+            self.work.append(frame)
 
     def rollback(self, frame: CallFrame, saved: list[Any], mark: int) -> None:
         """Undo what a transition of a frame did so far: names, effects, drops, counts of limits."""
@@ -566,6 +568,13 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
             iteration.call_next(self, parent, frame)
         else:
             calls.returned(self, frame)
+
+
+def _unfold(slots: list[Any], folded: list[Any] | None, saved: list[Any]) -> None:
+    """The loop goes on, and folds its results itself when all are there: bind names again as they were."""
+    for index, value in enumerate(folded or ()):
+        if slots[index] is value:
+            slots[index] = saved[index]
 
 
 def _chosen(node: CompiledState, taken: CompiledState | None, slots: list[Any]) -> CompiledState:
