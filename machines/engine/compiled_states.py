@@ -60,19 +60,20 @@ class Cursor:
 
     __slots__ = ("_state",)
 
-    def __init__(self, state: str) -> None:
-        self._state = state
+    _state: str
 
 
 def stock_take(
-    event: Event, source: str, nodes: Mapping[str, CompiledState], bind: Callable[[Slots, tuple[Any, ...]], None]
+    event: Event, source: str, nodes: Mapping[str, CompiledState], bind: Callable[[Slots, tuple[Any, ...]], None] | None
 ) -> Take:
     """Return what takes the rows of a state as the stock event class does; ``bind`` puts fields to their places."""
+    cursor, trigger = Cursor(), event.trigger
 
     def take(slots: Slots, fields: tuple[Any, ...] = ()) -> CompiledState | None:
-        bind(slots, fields)
-        cursor = Cursor(source)
-        return nodes[cursor._state] if event.trigger(cursor, slots) else None
+        if bind is not None:
+            bind(slots, fields)
+        cursor._state = source
+        return nodes[cursor._state] if trigger(cursor, slots) else None
 
     return take
 

@@ -230,15 +230,18 @@ class _Builder:
             auto_transitions=False,
             model_attribute="_state",
         )
+        part = self.steps.alone if self.program.stock else _as_written
         for name, source, destination, guard, action in self.rows:
-            machine.add_transition(name, source, destination, conditions=[guard] if guard else None, before=[action])
+            conditions = [part(guard)] if guard is not None else None
+            machine.add_transition(name, source, destination, conditions=conditions, before=[part(action)])
         for name, event in machine.events.items():
             for source in event.transitions:
                 places = self.places(name)
                 if isinstance(event, LeanEvent):
                     take = self.steps.take(event.rows(source, nodes), places, table.peer_slot)
                 else:
-                    take = stock_take(event, source, nodes, self.steps.bind_fields(places, table.peer_slot))
+                    bind = self.steps.bind_fields(places, table.peer_slot) if places else None
+                    take = stock_take(event, source, nodes, bind)
                 nodes[source].takes[name] = take
         for node in table.nodes.values():
             node.then = node.takes.get(".then")
@@ -425,6 +428,10 @@ class _Builder:
             self.rows.append((event, source, destination, condition, action))
             if isinstance(branch.next, Choice):
                 self.choice_rows(".then", f"{origin}/{self.hidden}", origin, branch.next, at_hand)
+
+
+def _as_written(part: Written) -> Any:
+    return part  # a lean event writes its rows as one function, and calls no part
 
 
 def _kind(state: State) -> Kind:

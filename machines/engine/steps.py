@@ -15,6 +15,7 @@ They run inside a transition, and whoever runs it puts the slots back if one rai
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from machines import model
@@ -52,21 +53,11 @@ AtHand = Value | Expression | None  # who a bare ``send`` is for
 Lines = list[str]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Written:
-    """A guard or an action of a row, as lines. Only the stock event class calls it, and then it becomes a function."""
+    """A condition or an action of a row, as lines."""
 
-    __slots__ = ("_function", "_write", "lines")
-
-    def __init__(self, write: Writer, lines: Sequence[str]) -> None:
-        self.lines = tuple(lines)
-        self._write = write
-        self._function: Callable[[Slots], Any] | None = None
-
-    def __call__(self, slots: Slots) -> Any:
-        """Do what the lines say."""
-        if self._function is None:
-            self._function = self._write.function("run", "s", self.lines)
-        return self._function(slots)
+    lines: tuple[str, ...]
 
 
 class StepWriter:
@@ -111,7 +102,7 @@ class StepWriter:
             key = branch.limit.name if isinstance(branch.limit, Name) else str(branch.place)
             limit = f"{self.write.called(limit_of)}({self._part(branch.limit).text})"
             parts.append(f"s[0].allow({key!r}, {limit})")
-        return Written(self.write, [f"return {' and '.join(parts)}"]) if parts else None
+        return Written((f"return {' and '.join(parts)}",)) if parts else None
 
     def action(self, branch: Branch, at_hand: AtHand) -> Written:
         """Write the steps of a branch, and what it returns."""
@@ -121,7 +112,11 @@ class StepWriter:
             if branch.next.outcome is not None:
                 outcome = f"{self.write.called(match_outcome)}({self._part(branch.next.outcome).text})"
                 lines.append(f"s[0].extras().outcome = {outcome}")
-        return Written(self.write, lines or ["pass"])
+        return Written(tuple(lines or ["pass"]))
+
+    def alone(self, written: Written) -> Callable[[Slots], Any]:
+        """Return a condition or an action as a function of its own, as the stock event class calls them."""
+        return self.write.function("alone", "s", written.lines)
 
     def take(
         self, rows: Sequence[tuple[Written | None, Written, Any]], places: Sequence[int], peer_slot: int
