@@ -171,7 +171,7 @@ async def a_class(link: str, pid: int, journal: Path, lines: list[bytes], piece:
 
 
 def keys(browser: Any, folder: Path) -> None:
-    for name in ("sticks", "santorini-rulecheck"):
+    for name in ("sticks", "redis"):
         path = folder / f"{name}.yaml"
         path.write_text(find(name).read_text())
         with serving("-m", "runtime", "studio", str(path), "--no-browser") as (_, link):

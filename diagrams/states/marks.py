@@ -27,6 +27,7 @@ class Marks:
         self.pictures: Mapping[tuple[str, str], str] = stems(spec)
         self._boxes: dict[tuple[str, str, str], str] = {}
         self._arrows: dict[tuple[str, str, Key], tuple[str, ...]] = {}
+        self._places: dict[tuple[str, str, Key], tuple[Place, ...]] = {}
         for role, machine in self.pictures:
             self._read(spec, role, machine)
 
@@ -47,6 +48,7 @@ class Marks:
         for key, places in branches(spec.roles[role].machines[machine]).items():
             found = [one for place in places for one in shown.get(place, ())]
             self._arrows[role, machine, key] = tuple(dict.fromkeys(found))
+            self._places[role, machine, key] = tuple(dict.fromkeys(places))
 
     def box(self, role: str, path: str, state: str) -> str | None:
         """Return the id of the box of a state, None if it has none. ``path`` is the call's, as journals have it."""
@@ -59,6 +61,11 @@ class Marks:
         """
         path, state, event, destination = taken
         return self._arrows.get((role, machine_of(path), (state, event, destination)), ())
+
+    def places(self, role: str, taken: Taken) -> tuple[Place, ...]:
+        """Return where the branches stand in the file that a transition may have taken; see `arrows`."""
+        path, state, event, destination = taken
+        return self._places.get((role, machine_of(path), (state, event, destination)), ())
 
     def keys(self) -> Mapping[tuple[str, str, Key], tuple[str, ...]]:
         """Return the ids of every transition that the spec has, by (role, machine, (state, event, destination))."""

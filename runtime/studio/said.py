@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import Any
 
 from machines.effects import Ask, Drop, Effect, Ended, Note, SecureLink, Violation
+from machines.problems import Place
 from machines.values import plain
 from runtime.journal.losses import circumstances
 
@@ -78,12 +79,13 @@ def rung(party: str, took: Sequence[Taken]) -> Iterator[Said]:
             yield Said(party, None, f"{clock.lstrip('.')} in {path}.{at}", Tone.CLOCK)
 
 
-def place_text(taken: Taken) -> str:
-    """Return a transition for people: ``main.asked: on INIT_PLACE, then playing``."""
+def place_text(taken: Taken, places: Sequence[Place] = ()) -> str:
+    """Return a transition for people: ``main.asked: on INIT_PLACE, then playing``, and where it stands in its file."""
     path, at, event, to = taken
-    if event == ".then":
-        return f"{path}.{at}: goes on to {to.lstrip('.')}"
-    return f"{path}.{at}: on {event.lstrip('.')}, then {to.lstrip('.')}"
+    name = event.lstrip(".")
+    how = f"goes on to {to.lstrip('.')}" if name == "then" else f"on {name}, then {to.lstrip('.')}"
+    lines = dict.fromkeys(f"{one.file.replace(chr(92), '/').rpartition('/')[2]}:{one.line}" for one in places)
+    return f"{path}.{at}: {how}" + (f" ({' or '.join(lines)})" if lines else "")
 
 
 def shown_bytes(data: bytes) -> str:

@@ -185,7 +185,7 @@ class StepMaker:
             if shadow.unsure:
                 unsure.add(self._peer(state, line.session, peer))
         party = state.prefix if line.peer is None else self._peer(state, line.session, line.peer)
-        places = tuple(map(place_text, done.took))
+        places = tuple(place_text(taken, self.marks.places(self._role, taken)) for taken in done.took)
         return Step(
             done.number, round(line.t - began, 4), line.kind, party, tuple(said), where, frozenset(unsure),
             tuple(dict.fromkeys(arrows)), places,

@@ -178,7 +178,7 @@ def trial_steps(trial: ManualRun, marks: Marks) -> tuple[list[Step], tuple[Party
             Step(
                 number, round(one.now, 4), one.kind, ids[party.name], tuple(_lines(trial, party, one, ids)),
                 {id_: boxes for id_, boxes in where.items() if boxes}, frozenset(), tuple(dict.fromkeys(arrows)),
-                tuple(map(place_text, one.took)),
+                tuple(place_text(taken, marks.places(party.role, taken)) for taken in one.took),
             )
         )  # fmt: skip
     return steps, parties

@@ -133,6 +133,18 @@ def test_a_violation_says_what_was_asked_in_which_state_and_line(tmp_path: Path)
     assert told[0].endswith(" of 10 s")
 
 
+def test_a_step_says_in_which_line_of_the_spec_the_branch_stands_that_it_took(tmp_path: Path) -> None:
+    run = run_of(played("tsuro", tmp_path, "--players", "3"))
+    lines = find("tsuro").read_text().splitlines()
+
+    taken = [place for step in run.steps for place in step.places]
+    placed = next(place for place in taken if " on INTER_PLACE," in place)
+    assert placed.startswith("main.intermediate_placement[")
+    number = int(placed.rpartition(":")[2].rstrip(")"))
+    assert "INTER_PLACE" in lines[number - 1] or "may_place" in lines[number - 1]
+    assert not any(": on then," in place for place in taken), "what follows of itself goes on"
+
+
 def boards_of(run: RecordedRun) -> Boards:
     boards = Boards(run.program.spec)
     boards.show(run.steps, run.parties)
