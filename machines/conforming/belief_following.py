@@ -95,10 +95,13 @@ class BeliefFollower:
         if self.judges and all(self.process.rest(belief.local).over is not None for belief in self.beliefs):
             self.left.add(seat)
 
-    def told(self, seat: int, tokens: Sequence[Token], now: float) -> None:
-        """A message was sent to the program; ``tokens`` are all that it may be."""
+    def told(self, seat: int, tokens: Sequence[Token], now: float, *, perhaps: bool = False) -> None:
+        """A message was sent to the program; ``tokens`` are all that it may be, with ``perhaps`` also none at all."""
         if seat not in self.left:
+            before = self.beliefs if perhaps else {}
             self._put(seat, tokens, now)
+            for belief, trail in before.items():
+                self._add(self.beliefs, belief, trail)
 
     def hung_up(self, seat: int, now: float) -> None:
         """A peer has closed its connection to the program."""
@@ -110,10 +113,7 @@ class BeliefFollower:
     def broke_off(self, seat: int, now: float) -> None:
         """A peer has closed its connection within a message: some readers take that for a message, some do not."""
         if seat not in self.deaf and seat not in self.left:
-            before = self.beliefs
-            self._put(seat, [GARBAGE], now)
-            for belief, trail in before.items():
-                self._add(self.beliefs, belief, trail)
+            self.told(seat, [GARBAGE], now, perhaps=True)
             self.hung_up(seat, now)
 
     def _put(self, seat: int, tokens: Sequence[Token | str], now: float) -> None:

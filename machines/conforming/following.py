@@ -60,9 +60,9 @@ class Follower:
         """See `BeliefFollower.connected`."""
         self._take(lambda one: one.connected(seat, now))
 
-    def told(self, seat: int, tokens: Sequence[Token], now: float) -> None:
+    def told(self, seat: int, tokens: Sequence[Token], now: float, *, perhaps: bool = False) -> None:
         """See `BeliefFollower.told`."""
-        self._take(lambda one: one.told(seat, tokens, now))
+        self._take(lambda one: one.told(seat, tokens, now, perhaps=perhaps))
 
     def hung_up(self, seat: int, now: float) -> None:
         """See `BeliefFollower.hung_up`."""

@@ -82,7 +82,12 @@ class MessageReader:
         return f"not {nearest.name}: {nearest.why_not(value)}", nearest.name
 
     def explained(self, deviation: Deviation, raw: bytes) -> Deviation:
-        """Return a message out of order, told with why it is not the one that was owed, if only one was."""
+        """Return a message out of order, told with why it is not the one that was owed, if only one was; or with the
+        fields that decide where it is one of those owed.
+        """
+        fields = [field for name in deviation.names if name in deviation.may for field in self._tracked[name]]
+        if fields:
+            return replace(deviation, text=f"{deviation.text} with another {' or '.join(dict.fromkeys(fields))}")
         owed = [name for name in deviation.may if name in self.program.shapes]
         if len(owed) != 1 or owed[0] in (*deviation.names, *self.program.frames):
             return deviation

@@ -50,7 +50,8 @@ class StrangerWire:
         said = self.follower.said(link.seat, chunk, anyio.current_time())
         self._result.said |= {tokens[0][0] for tokens in said}
         self._result.odd = self._result.odd or odd_spelling(self.follower.knowledge.program, chunk)
-        self.note("it", ", ".join(" or ".join(name for name, _ in tokens) for tokens in said), chunk)
+        names = (" or ".join("(no message)" if one == GARBAGE else one[0] for one in tokens) for tokens in said)
+        self.note("it", ", ".join(names), chunk)
 
     def ended(self, link: StrangerLink) -> None:
         """The stranger has ended a connection."""
@@ -59,8 +60,15 @@ class StrangerWire:
         self.note("it", "(ends the connection)")
 
     def tell(self, link: StrangerLink, message: str, data: bytes, tokens: tuple[Any, ...]) -> None:
-        """Send a message, which is one of ``tokens`` to who reads it."""
-        self.follower.told(link.seat, tokens or (GARBAGE,), anyio.current_time())
+        """Send a message, which is one of ``tokens`` to who reads it.
+
+        What our reader takes for nothing, as the empty line of an empty command, may be anything to others.
+        """
+        knowledge, now = self.follower.knowledge, anyio.current_time()
+        if not tokens and message in knowledge.program.shapes:
+            self.follower.told(link.seat, (knowledge.reader.token(message, {}), GARBAGE), now, perhaps=True)
+        else:
+            self.follower.told(link.seat, tokens or (GARBAGE,), now)
         self._result.told = message
         self.note("we", message, data)
         link.put(data)

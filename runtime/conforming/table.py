@@ -33,6 +33,7 @@ READY_SECONDS: Final = 10.0  # that a program may take to connect, or to listen
 LAST_WORDS_SECONDS: Final = 1.0  # that a program which has closed its connections may take to end and say why
 RULES: Final = ("illegal", "limit")
 BUSY: Final = 1.5  # times as long as on an idle machine, from which on silence is no fault
+PROBE_SECONDS: Final = 0.05  # … which, once connected, ends without a word: it only looked whether anybody listens
 PAUSE_SECONDS: Final = 0.02  # that we listen on before we answer: what it says at once is heard before we say more
 PAUSES_MAX: Final = 60  # of those in a case: a client of mail speaks 200 times
 
@@ -69,6 +70,7 @@ class Table:
         self._judged = 0  # violations of our sessions that were looked at
         self._serves = setting.role in setting.spec.connects
         self._present = not self._serves  # whether the stranger is there
+        self._looked = False  # whether it connected only to end that at once
         found = state_of(setting.spec, setting.role, case.state)
         self._asks = found is not None and found[1].ask is not None
 
@@ -149,8 +151,9 @@ class Table:
 
     def _taker(self, seat: int, target: str) -> Callable[[SocketStream], Any]:
         async def take(stream: SocketStream) -> None:
-            if any(link.seat == seat for link in self.wire.links.values()):
-                await stream.aclose()  # it has come already
+            first = await self._first_words(stream)
+            if first is None or any(link.seat == seat for link in self.wire.links.values()):
+                await stream.aclose()  # it only looked, or has come already
                 return
             now = anyio.current_time()
             if target in self.ours.standing:
@@ -167,9 +170,18 @@ class Table:
                     self._begin(now)
                 self.ours.start(actor, now)
             self._settle()
-            await self._carry(link)
+            await self._carry(link, first)
 
         return take
+
+    async def _first_words(self, stream: SocketStream) -> bytes | None:
+        """Return what comes at once on a new connection; None if that is its end."""
+        with suppress(anyio.EndOfStream, anyio.BrokenResourceError):
+            with anyio.move_on_after(PROBE_SECONDS):
+                return await stream.receive(READ_BYTES)
+            return b""
+        self._looked = True
+        return None
 
     def _begin(self, now: float) -> None:
         self._present = True
@@ -180,6 +192,9 @@ class Table:
         began = anyio.current_time()
         while len(self.wire.links) < count:
             if self._stranger is not None and self._stranger.exit_code is not None:
+                if self._looked and count == 1:
+                    self._left_without_a_word()
+                    return
                 raise StrangerError(f"the program ended ({self._stranger.how_it_ended}) before it connected")
             if anyio.current_time() > self._ready_until(began):
                 raise StrangerError(f"the program did not connect within {READY_SECONDS:g} s")
@@ -190,6 +205,13 @@ class Table:
             if not any(link.actor.is_signing_up(link.there) for link in self.wire.links.values()):
                 return
             await self._sleep(0.01)
+
+    def _left_without_a_word(self) -> None:
+        """It connected, ended that at once, and did not come again."""
+        now = anyio.current_time()
+        self._begin(now)
+        self.follower.ended(0, now)
+        self.wire.note("it", "(ends the connection)")
 
     async def _play_server(self) -> None:
         """The stranger listens: our clients connect, one after another."""
@@ -252,12 +274,12 @@ class Table:
 
     # -- the stranger's links ------------------------------------------------------------------------------------------
 
-    async def _carry(self, link: StrangerLink) -> None:
+    async def _carry(self, link: StrangerLink, first: bytes = b"") -> None:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(link.write, self.case.cutting, self.follower.may_speak)
             try:
                 while True:
-                    chunk = await link.stream.receive(READ_BYTES)
+                    chunk, first = first or await link.stream.receive(READ_BYTES), b""
                     self.wire.heard(link, chunk)
                     await self._hear_more(link, chunk)
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):

@@ -140,6 +140,26 @@ def test_who_may_not_have_read_a_question_yet_is_not_accused_of_silence() -> Non
     assert "INIT_PLACE" in late.may
 
 
+def test_what_is_no_message_to_some_readers_may_be_answered_or_not() -> None:
+    spec = load("smtp")
+    answers, skips, twice = (Follower(RoleKnowledge(Program(spec, "server", {}), {}, 1)) for _ in range(3))
+    other = answers.knowledge.reader.token("OTHER", {})
+    for one in (answers, skips, twice):
+        one.start(0.0)
+        one.said(0, b"220 ready\r\n", 0.0)
+        one.told(0, (other,), 1.0, perhaps=True)
+    answers.said(0, b"500 what\r\n", 1.1)
+    twice.said(0, b"500 what\r\n500 what\r\n", 1.1)
+    for one in (answers, skips):
+        one.told(0, [("QUIT", ())], 2.0)
+        one.said(0, b"221 bye\r\n", 2.1)
+        one.ended(0, 2.2)
+
+    assert answers.deviation is None
+    assert skips.deviation is None
+    assert twice.deviation is not None
+
+
 def test_who_leaves_early_broke_a_time_and_who_leaves_at_its_limit_did_not() -> None:
     early, late = begun(), begun()
     for one in (early, late):

@@ -64,6 +64,7 @@ def test_who_is_right_passes_every_must(style: str, capsys: pytest.CaptureFixtur
 PLANTED = {
     "double-join": ("client/main.joined/sends-only", "joined:"),
     "name-too-long": ("client/type/JOIN", "JOIN:"),
+    "leaves-at-once": ("client/main.joined/sends-only", "joined:"),
     "leaves-after-token": ("within", "ready:|started:|initial:"),
     "leaves-after-move": ("within", "playing:|intermediate:"),  # the next question may have come before it left
     "answers-started": ("sends-only", "started:|initial:"),

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 
-RIGHT = ("plain", "trickling", "slow", "other-words")
+RIGHT = ("plain", "trickling", "slow", "other-words", "terse")
 TWICE = {"helo-twice": "HELO", "mail-twice": "MAIL FROM:", "rcpt-twice": "RCPT TO:", "noop-twice": "NOOP"}
 TWICE |= {"vrfy-twice": "VRFY", "data-twice": "DATA", "rset-twice": "RSET"}
 MUTE = {"helo-mute": "HELO", "mail-mute": "MAIL FROM:", "rcpt-mute": "RCPT TO:", "noop-mute": "NOOP"}
@@ -37,6 +37,8 @@ class Mailbox:
         self.recipients = 0
 
     def say(self, *lines: str) -> None:
+        if self.style == "terse":
+            lines = tuple(line[:4] for line in lines)
         data = "".join(f"{line}\r\n" for line in lines).encode("latin-1")
         if self.style == "slow":
             time.sleep(0.1)

@@ -12,7 +12,7 @@ from typing import Any
 PORTS = "ABCDEFGH"
 ACROSS = {"A": (0, -1, "F"), "B": (0, -1, "E"), "C": (1, 0, "H"), "D": (1, 0, "G"),
           "E": (0, 1, "B"), "F": (0, 1, "A"), "G": (-1, 0, "D"), "H": (-1, 0, "C")}  # fmt: skip
-RIGHT = ("plain", "trickling", "spaced", "floats", "slow", "crlf")
+RIGHT = ("plain", "trickling", "spaced", "floats", "slow", "crlf", "looks-first")
 
 
 def inside(x: int, y: int) -> bool:
@@ -63,6 +63,8 @@ def later(grid: Any, starts: Any, hand: Any, token: Any) -> list[Any]:
 class Client:
     def __init__(self, host: str, port: str, style: str) -> None:
         self.style = style
+        if style == "looks-first":  # whether the server is up yet
+            socket.create_connection((host, int(port))).close()
         self.socket = socket.create_connection((host, int(port)))
         self.kept = b""
         self.asked = 0
@@ -104,6 +106,8 @@ class Client:
         style = self.style
         if style == "silent-at-first":
             time.sleep(60)
+        if style == "leaves-at-once":
+            return
         self.say("x" * 101 if style == "name-too-long" else 5 if style == "name-is-a-number" else "stranger")
         if style == "double-join":
             self.say("stranger")
