@@ -37,20 +37,19 @@ Guard = Callable[[Slots], bool]
 Take = Callable[..., "CompiledState | None"]
 Places = slice | tuple[int, ...]  # slots: a slice if they lie side by side, as those of one message nearly always do
 MessageHandler = tuple[str, MessageCodec, Places]  # event, how to recognise it, where its fields go
-Row = tuple[Written | None, Written, "CompiledState"]  # a branch: its condition, what it does, where it leads
+Row = tuple[Written | None, Written | None, "CompiledState"]  # a branch: its condition, what it does, where it leads
 Reading = tuple[MessageHandler, tuple[Any, ...]]  # the message that something is, and its fields
 
 
 class LeanEvent(Event):
     """The event class of a table: what takes the rows of a state is one function, written of them."""
 
-    def rows(
-        self, source: str, nodes: Mapping[str, CompiledState]
-    ) -> list[tuple[Written | None, Written, CompiledState]]:
+    def rows(self, source: str, nodes: Mapping[str, CompiledState]) -> list[Row]:
         """Return the rows of a state; later additions would not be seen."""
 
         def written(row: Any) -> Row:
-            return (row.conditions[0].func if row.conditions else None), row.before[0], nodes[row.dest]
+            condition = row.conditions[0].func if row.conditions else None
+            return condition, row.before[0] if row.before else None, nodes[row.dest]
 
         return list(map(written, self.transitions[source]))
 

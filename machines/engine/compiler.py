@@ -201,7 +201,7 @@ class _Builder:
         around = program.live_around[machine.name] - table.slot_of.keys()
         self.scope = MachineScope(program.spec, program.role.name, table.slot_of, program.rules, table.live, around)
         self.steps = StepWriter(self.scope, program.writers, machine.place)
-        self.rows: list[tuple[str, str, str, Written | None, Written]] = []
+        self.rows: list[tuple[str, str, str, Written | None, Written | None]] = []
         self.hidden = 0
 
     def build(self) -> None:
@@ -231,9 +231,9 @@ class _Builder:
             model_attribute="_state",
         )
         part = self.steps.alone if self.program.stock else _as_written
-        for name, source, destination, guard, action in self.rows:
-            conditions = [part(guard)] if guard is not None else None
-            machine.add_transition(name, source, destination, conditions=conditions, before=[part(action)])
+        for name, source, destination, *parts in self.rows:
+            conditions, before = [[part(one)] if one is not None else [] for one in parts]
+            machine.add_transition(name, source, destination, conditions=conditions, before=before)
         for name, event in machine.events.items():
             for source in event.transitions:
                 places = self.places(name)

@@ -104,22 +104,22 @@ class StepWriter:
             parts.append(f"s[0].allow({key!r}, {limit})")
         return Written((f"return {' and '.join(parts)}",)) if parts else None
 
-    def action(self, branch: Branch, at_hand: AtHand) -> Written:
-        """Write the steps of a branch, and what it returns."""
+    def action(self, branch: Branch, at_hand: AtHand) -> Written | None:
+        """Write the steps of a branch, and what it returns; None if it does nothing."""
         lines = self._steps(branch.steps, at_hand)
         if isinstance(branch.next, Return):
             lines.append(f"s[0].result = {self._frozen(branch.next.value).text}")
             if branch.next.outcome is not None:
                 outcome = f"{self.write.called(match_outcome)}({self._part(branch.next.outcome).text})"
                 lines.append(f"s[0].extras().outcome = {outcome}")
-        return Written(tuple(lines or ["pass"]))
+        return Written(tuple(lines)) if lines else None
 
     def alone(self, written: Written) -> Callable[[Slots], Any]:
         """Return a condition or an action as a function of its own, as the stock event class calls them."""
         return self.write.function("alone", "s", written.lines)
 
     def take(
-        self, rows: Sequence[tuple[Written | None, Written, Any]], places: Sequence[int], peer_slot: int
+        self, rows: Sequence[tuple[Written | None, Written | None, Any]], places: Sequence[int], peer_slot: int
     ) -> Callable[..., Any]:
         """Return the function that takes the first row whose condition holds, and returns the last of it, or None.
 
@@ -127,8 +127,8 @@ class StepWriter:
         """
         lines = self._fields_bound(places, peer_slot)
         for condition, action, destination in rows:
-            steps = [line for line in action.lines if line != "pass"]
-            branch = [*steps, f"return {self.write.called(destination, destination.name.lstrip('.'))}"]
+            leads_to = self.write.called(destination, destination.name.lstrip("."))
+            branch = [*(action.lines if action is not None else ()), f"return {leads_to}"]
             if condition is None:
                 lines += branch
                 break
@@ -140,7 +140,7 @@ class StepWriter:
 
     def bind_fields(self, places: Sequence[int], peer_slot: int) -> Callable[[Slots, tuple[Any, ...]], None]:
         """Return the function that does of `take` only that the fields go to their places."""
-        return self.write.function("bind", "s, fields", self._fields_bound(places, peer_slot) or ["pass"])
+        return self.write.function("bind", "s, fields", self._fields_bound(places, peer_slot))
 
     def _fields_bound(self, places: Sequence[int], peer_slot: int) -> Lines:
         if len(places) > 1 and list(places) == list(range(places[0], places[-1] + 1)) and peer_slot not in places:
