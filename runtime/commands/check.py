@@ -216,7 +216,7 @@ def _checked(
 
             written = tuple(write_journals(journals, name, spec, verdict, settings, rules))
             report = replace(report, notes=(*report.notes, *written))
-    return plan.report(report, spec, modules)
+    return plan.report(report, spec, modules, lambda times: bounds.new_budget(name, times))
 
 
 def _with_verdict(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +18,7 @@ from runtime.commands.reports import Report, ReportedProblem
 from runtime.simulation import SEEDS_MAX
 
 if TYPE_CHECKING:  # a check without games need not wait for all that these import
+    from machines.verification.abstract.budget import Budget
     from runtime.simulation.snapshots import GameChange, Games
 
 CHANGES_MAX = 20  # games that go another way, of one spec, that are told; nobody reads more of what has one cause
@@ -79,8 +80,12 @@ class Plan:
         least = 1 if self.baseline is not None or self.record is not None else 0
         return max(self.seeds, min(kept_seeds, SEEDS_MAX), least)
 
-    def report(self, report: Report, spec: Spec, rules: Mapping[str, ModuleType]) -> Report:
+    def report(
+        self, report: Report, spec: Spec, rules: Mapping[str, ModuleType], budget: Callable[[float], Budget]
+    ) -> Report:
         """Return a report with what the games of its spec showed; as it is if there are none, or it has problems.
+
+        ``budget`` makes one of so many times what a check may cost: each seed has as much.
 
         Raises:
             CommandError: the baseline has no games of the spec.
@@ -93,7 +98,9 @@ class Plan:
         from runtime.simulation.campaign import run_campaign
         from runtime.simulation.snapshots import BaselineError, compared, kept
 
-        found = run_campaign(spec, rules, seeds, longer=self.longer)
+        left = budget(seeds * self.longer)
+        left.at = lambda: "games"
+        found = run_campaign(spec, rules, seeds, longer=self.longer, lasts=left.lasts)
         told = [ReportedProblem(trouble.problem(spec.place), messages=trouble.trace) for trouble in found.troubles]
         now = kept(spec.protocol, seeds, found.courses)
         apart: list[str] = []
@@ -112,16 +119,16 @@ class Plan:
                 apart.append(
                     f"games: only those of the first {both} seed{_s(both)} are compared: the baseline has {had}"
                 )
-        left, accepted = _accepted(spec, told)
-        if not left:
+        unaccepted, accepted = _accepted(spec, told)
+        if not unaccepted:
             self.played.append(now)
-        count = sum(one.problem.count for one in left)
+        count = sum(one.problem.count for one in unaccepted)
         calm = "nothing went wrong" if not found.unknown else "nothing wrong was seen"
         note = f"games: {found.games} played, {f'{count} problem{_s(count)}' if count else calm}"
         notes = [note, *(f"unknown: games: {text}" for text in found.unknown)]
         return replace(
             report,
-            problems=(*report.problems, *left),
+            problems=(*report.problems, *unaccepted),
             accepted=(*report.accepted, *accepted),
             notes=(*report.notes, *notes, *apart),
             games=found.games,

@@ -52,7 +52,9 @@ class Bounds:
     clients: Clients = CLIENTS
     queue: Queue = None
     limit: Limit = LIMIT
-    budget: Annotated[float, Parameter(help="How many seconds of computing one spec may cost.")] = BUDGET
+budget: Annotated[
+        float, Parameter(help="How many seconds of computing one spec may cost, and each seed of its games.")
+    ] = BUDGET
     memory: Annotated[int, Parameter(help="How many MiB of memory a search may need.")] = MEMORY
     traces: Annotated[
         Traces, Parameter(help="Which problems of one role a run shows: the first of each code, all of them, or none.")
@@ -69,10 +71,17 @@ class Bounds:
             if not low <= value <= high:
                 raise CommandError(f"--{name} {value} is not within {low}..{high}")
 
-    def new_budget(self, name: str) -> Budget:
-        """Return a budget that begins now, and tells on standard error what is being done to a spec of that name."""
+    def new_budget(self, name: str, times: float = 1) -> Budget:
+        """Return a budget that begins now, and tells on standard error what is being done to a spec of that name.
+
+        It has so many ``times`` the seconds.
+        """
         return Budget(
-            self.budget, self.memory * MIB, time.process_time, _bytes_needed, lambda text: note(f"{name}: {text}")
+            self.budget * times,
+            self.memory * MIB,
+            time.process_time,
+            _bytes_needed,
+            lambda text: note(f"{name}: {text}"),
         )
 
     @property

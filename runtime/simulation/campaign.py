@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -95,7 +95,7 @@ class Campaign:
     ) -> None:
         spec = spec.of_ours()  # foreign clients do not come
         self.spec = spec
-        self.stopped = False  # whether too many games had no end
+        self.stopped = ""  # why no more games were played  # whether too many games had no end
         self._longer = longer
         self.cast = StrategySet(spec)
         self.last = {role: farewells(spec, role) for role in spec.roles}
@@ -199,10 +199,11 @@ class Campaign:
         curious = FuzzingPlayer(self.spec, own, self.last[role], words, questions, self._shapes, longer)
         return ClientPlayer(name, own, self.cast, kinds, curious, ends=self._ends.get(role, True))
 
-    def games(self, seeds: int) -> Iterator[tuple[RunLog, list[Failure]]]:
+    def games(self, seeds: int, lasts: Callable[[], bool] = lambda: True) -> Iterator[tuple[RunLog, list[Failure]]]:
         """Play every scene, ``seeds`` times each; yield the course of each game, and what was wrong with it.
 
-        After ENDLESS_MAX games without an end no more are played: each of them takes its time.
+        After ENDLESS_MAX games without an end no more are played: each of them takes its time. Nor are more played once
+        ``lasts`` says that nothing is left of what they may cost.
         """
         endless = 0
         for seed in range(seeds):
@@ -213,7 +214,10 @@ class Campaign:
                 yield course, found
                 endless += course.bounded or any(trouble.endless for trouble in found)
                 if endless >= ENDLESS_MAX:
-                    self.stopped = True
+                    self.stopped = f"after {ENDLESS_MAX} games without an end no more were played"
+                    return
+                if not lasts():
+                    self.stopped = "what they may cost was spent, and no more were played (--budget)"
                     return
 
 
@@ -235,21 +239,23 @@ def run_campaign(
     *,
     specs: Mapping[str, Spec] = {},
     longer: int = 1,
+    lasts: Callable[[], bool] = lambda: True,
 ) -> CampaignResult:
     """Play all games of a spec without problems, ``seeds`` times each.
 
     ``rules`` has the modules that it names; ``specs`` other specs for some roles, that speak the same protocol. Each
-    bound of a game is ``longer`` times as high. The same spec and the same rules give the same rehearsal.
+    bound of a game is ``longer`` times as high. The same spec and the same rules give the same rehearsal, as far as
+    ``lasts`` lets it go on.
     """
     troubles: list[Failure] = []
     courses: list[RunLog] = []
     house = Campaign(spec, rules, specs, longer)
-    for course, found in house.games(seeds):
+    for course, found in house.games(seeds, lasts):
         courses.append(course)
         troubles.extend(found)
     unknown = list(_unknown(house, courses))
     if house.stopped:
-        unknown.append(f"after {ENDLESS_MAX} games without an end no more were played")
+        unknown.append(house.stopped)
     return CampaignResult(len(courses), tuple(once(troubles)), tuple(courses), tuple(unknown))
 
 
