@@ -72,15 +72,6 @@ def troubles_of(spec: Spec, every: int) -> list[Failure]:
     by_default([*played(), *WITH_ALL_ROLES, *COOKBOOK], [*THREE_SPECS, *WITH_ALL_ROLES[::4], *COOKBOOK[::4]]),
     ids=lambda name: Path(name).stem,
 )
-def test_games_end_with_what_they_may_cost() -> None:
-    looks = iter((True, True, False))
-
-    found = run_campaign(load("sticks"), {}, lasts=lambda: next(looks))
-
-    assert found.games == 3
-    assert found.unknown[-1] == "what they may cost was spent, and no more were played (--budget)"
-
-
 def test_a_spec_that_is_right_plays_without_a_problem(name: str) -> None:
     assert troubles_of(spec_of(name), EVERY[name]) == []
 
@@ -435,3 +426,12 @@ def test_who_is_said_to_play_by_the_rules_is_a_kind_of_the_game_and_plays_first(
         assert cast.for_seat(at)[0] == cast.fair[at % len(cast.fair)]
         assert set(cast.for_seat(at)) == set(cast.kinds)
     assert not set(cast.fair) & set(cast.others)
+
+
+def test_games_end_with_what_they_may_cost() -> None:
+    looks = iter((True, True, False))
+
+    found = run_campaign(load("sticks"), {}, lasts=lambda: next(looks))
+
+    assert found.games == 3
+    assert found.unknown[-1] == "what they may cost was spent, and no more were played (--budget)"
