@@ -96,13 +96,38 @@ class Plan:
         if none := _no_games(report, spec):
             return replace(report, notes=(*report.notes, f"no games: {none}"))
         from runtime.simulation.campaign import run_campaign
-        from runtime.simulation.snapshots import BaselineError, compared, kept
+        from runtime.simulation.snapshots import kept
 
         left = budget(seeds * self.longer)
         left.at = lambda: "games"
         found = run_campaign(spec, rules, seeds, longer=self.longer, lasts=left.lasts)
         told = [ReportedProblem(trouble.problem(spec.place), messages=trouble.trace) for trouble in found.troubles]
         now = kept(spec.protocol, seeds, found.courses)
+        apart = self._compared(spec, seeds, now, told)
+        unaccepted, accepted = _accepted(spec, told)
+        if not unaccepted:
+            self.played.append(now)
+        count = sum(one.problem.count for one in unaccepted)
+        calm = "nothing went wrong" if not found.unknown else "nothing wrong was seen"
+        note = f"games: {found.games} played, {f'{count} problem{_s(count)}' if count else calm}"
+        notes = [note, *(f"unknown: games: {text}" for text in found.unknown)]
+        return replace(
+            report,
+            problems=(*report.problems, *unaccepted),
+            accepted=(*report.accepted, *accepted),
+            notes=(*report.notes, *notes, *apart),
+            games=found.games,
+            unknown=found.unknown,
+        )
+
+    def _compared(self, spec: Spec, seeds: int, now: Games, told: list[ReportedProblem]) -> list[str]:
+        """Add the games that go another way than the baseline has them to what is told; return what else to say.
+
+        Raises:
+            CommandError: the baseline has no games of the spec.
+        """
+        from runtime.simulation.snapshots import BaselineError, compared
+
         apart: list[str] = []
         if self.baseline is not None:
             try:
@@ -119,21 +144,7 @@ class Plan:
                 apart.append(
                     f"games: only those of the first {both} seed{_s(both)} are compared: the baseline has {had}"
                 )
-        unaccepted, accepted = _accepted(spec, told)
-        if not unaccepted:
-            self.played.append(now)
-        count = sum(one.problem.count for one in unaccepted)
-        calm = "nothing went wrong" if not found.unknown else "nothing wrong was seen"
-        note = f"games: {found.games} played, {f'{count} problem{_s(count)}' if count else calm}"
-        notes = [note, *(f"unknown: games: {text}" for text in found.unknown)]
-        return replace(
-            report,
-            problems=(*report.problems, *unaccepted),
-            accepted=(*report.accepted, *accepted),
-            notes=(*report.notes, *notes, *apart),
-            games=found.games,
-            unknown=found.unknown,
-        )
+        return apart
 
     def write(self, *, all_right: bool) -> str:
         """Write the record, if one is asked for; return what to say of it, empty for nothing.
