@@ -18,6 +18,7 @@ from machines.verification.beside import beside
 from machines.verification.environment import EnvironmentAbstraction
 from machines.verification.error_states import ErrorDetector
 from machines.verification.foreign import ForeignStateSpace, apart, unexplored, with_anything
+from machines.verification.orphans import STATES_MAX, doubtful, orphans, sent_by
 from machines.verification.resting_on import rests_on
 from machines.verification.search.state_space import REDUCTIONS, StateSpace
 from machines.verification.search.system import OTHERS, System, clients_of
@@ -95,6 +96,7 @@ class _Searches:
         self.assumed: dict[str, None] = {}
         self.promised: set[str] = set()
         self.unread: set[tuple[str, str]] = set()
+        self.missed: set[str] = set()
         self.sent: set[tuple[str, str, str]] = set()
         self.read: set[tuple[str, str, str]] = set()
         self.taken: set[int] = set()
@@ -148,6 +150,7 @@ class _Searches:
         self.sent |= graph.sent
         self.read |= graph.read
         self.unread |= graph.unread
+        self.missed |= graph.missed | {message for message, _ in graph.unread}
         self.returned |= judge.returned
         for text in sorted(graph.beyond):
             self.beyond.setdefault(f"{text} (with {also})")
@@ -200,12 +203,28 @@ class _Searches:
             text = f"{receiver} never reads {message}, which {sender} sends"
             place = _place_of_send(self._of(sender), sender, message)
             self._tell(("A504", sender, message), text, place)
+        if not self.found and not self.spec.foreign and not self.specs:
+            self._look_at_orphans()
         for role in self.spec.roles if not self.found and self._is_filled() else ():
             main = self._of(role).roles[role].machines["main"]
             end = next((branch for branch in _branches_of(main) if isinstance(branch.next, Return)), None)
             alone = not any(peer in self.spec.foreign for peer in self.spec.peers_of(role))
             if role not in self.returned and end is not None and alone:
                 self._tell(("A505", role), f"no {role} ever comes to its end", end.place)
+
+    def _look_at_orphans(self) -> None:
+        """Ask for messages that one of several places sends, and that are read in no run."""
+        traced = doubtful(self.spec, self.missed)
+        if not traced or sum(self.counts.values()) > STATES_MAX:
+            return
+
+        def cast_of(number: int) -> System:
+            return System(self.spec, number, self.contracts, budget=self.budget)
+
+        places = {str(call.place): call.place for role in self.spec.roles for call in sent_by(self.spec, role)}
+        for sender, message, receiver, place in orphans(cast_of, self.numbers, self.needed, traced):
+            text = f"{receiver} never reads {message}, which {sender} sends in line {places[place].line}"
+            self._tell(("A504", sender, message, place), text, places[place])
 
     def _tell(self, key: tuple[str, ...], text: str, place: Place) -> None:
         self.found.setdefault(key, Finding(key[0], text, max(self.numbers), (), place=place))

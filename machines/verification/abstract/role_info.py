@@ -138,6 +138,7 @@ class RoleOutline:
         self.peers_at = self.machines["main"].index.get(PEERS, -1)
         self.fixed = max(len(self.connects), int(self.one_partner))  # seats that are heard, whoever is spoken of
         self.tracked = tracked_fields(spec)
+        self.traced: frozenset[str] = frozenset()  # messages that carry the place that sent them
         self.idle = idle_arguments(self.role, spec, self.tracked)
         live = self._what_matters(around, decides_only=decides_only)
         for name, outline in self.machines.items():

@@ -7,6 +7,8 @@ from machines.verification.abstract.dialogue import Dialogue
 from machines.verification.abstract.domain import FALSE, UNSET, AbstractError, Flag, OtherThan, Seats, Unknown, Value
 from machines.verification.abstract.state import SILENT, AbstractCall, Secured, Sent, Token
 
+SENT_BY = ".sent by"  # a field of a message on its way, where it is asked: the place in the spec that sent it
+
 
 class StepRunner(Dialogue):
     """A role that does steps."""
@@ -40,6 +42,8 @@ class StepRunner(Dialogue):
                         raise AbstractError(f"nobody is at hand for the message in line {step.place.line}")
                     for message in messages:
                         token = self._token(message, call)
+                        if message.path in self.outline.traced:
+                            token = (token[0], (*token[1], (SENT_BY, str(message.place))))
                         for one in to:
                             if self.seats[one] not in SILENT:
                                 asks = self.outline.questions

@@ -69,6 +69,7 @@ class StateSpace:
         self.sent: set[tuple[str, str, str]] = set()  # (sender's role, message, receiver's role)
         self.read: set[tuple[str, str, str]] = set()
         self.unread: set[tuple[str, str]] = set()
+        self.missed: set[str] = set()  # messages to who reads no more, though nothing went wrong
         self.orders = Orders(cast)
         self.bundles = bundles(cast)
         self.bundled = [(group, itemgetter(*of), itemgetter(*theirs)) for group, (of, theirs) in self.bundles.items()]
@@ -505,6 +506,8 @@ class StateSpace:
         for what, at, about in move.works:
             queue = queues[at]
             if queue is None:
+                if what == _PUT and type(about) is tuple and not faulty:
+                    self.missed.add(about[0])
                 continue
             if what == _PUT:
                 queues[at] = queue.then(about)
