@@ -52,7 +52,7 @@ class Bounds:
     clients: Clients = CLIENTS
     queue: Queue = None
     limit: Limit = LIMIT
-budget: Annotated[
+    budget: Annotated[
         float, Parameter(help="How many seconds of computing one spec may cost, and each seed of its games.")
     ] = BUDGET
     memory: Annotated[int, Parameter(help="How many MiB of memory a search may need.")] = MEMORY
