@@ -19,7 +19,8 @@ from machines.verification.search.moves import Queue, Transition
 from machines.verification.search.state_space import StateSpace
 from machines.verification.search.system import System
 
-STATES_MAX: Final = 20_000  # of each search with marks
+CHEAP: Final = 2_000  # states without marks: of more, with them, the search would take as long again and longer
+STATES_MAX: Final = 10_000  # of each search with marks
 
 
 def sent_by(spec: Spec, role: str) -> Iterator[Call]:

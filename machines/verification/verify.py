@@ -18,7 +18,7 @@ from machines.verification.beside import beside
 from machines.verification.environment import EnvironmentAbstraction
 from machines.verification.error_states import ErrorDetector
 from machines.verification.foreign import ForeignStateSpace, apart, unexplored, with_anything
-from machines.verification.orphans import STATES_MAX, doubtful, orphans, sent_by
+from machines.verification.orphans import CHEAP, doubtful, orphans, sent_by
 from machines.verification.resting_on import rests_on
 from machines.verification.search.state_space import REDUCTIONS, StateSpace
 from machines.verification.search.system import OTHERS, System, clients_of
@@ -215,7 +215,7 @@ class _Searches:
     def _look_at_orphans(self) -> None:
         """Ask for messages that one of several places sends, and that are read in no run."""
         traced = doubtful(self.spec, self.missed)
-        if not traced or sum(self.counts.values()) > STATES_MAX:
+        if not traced or sum(self.counts.values()) > CHEAP:
             return
 
         def cast_of(number: int) -> System:

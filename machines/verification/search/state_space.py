@@ -69,7 +69,6 @@ class StateSpace:
         self.sent: set[tuple[str, str, str]] = set()  # (sender's role, message, receiver's role)
         self.read: set[tuple[str, str, str]] = set()
         self.unread: set[tuple[str, str]] = set()
-        self.missed: set[str] = set()  # messages to who reads no more, though nothing went wrong
         self.orders = Orders(cast)
         self.bundles = bundles(cast)
         self.bundled = [(group, itemgetter(*of), itemgetter(*theirs)) for group, (of, theirs) in self.bundles.items()]
@@ -100,9 +99,9 @@ class StateSpace:
         self.is_asked_more = bool(cast.spec.properties)  # then it may matter when a connection is lost
         self.refused = False  # whether a client that comes too late has been looked at
         self.no_moves = tuple(range(cast.groups))
-        self.others: dict[
-            int, Callable[[int], Iterable[Successor]]
-        ] = {}  # what is done to an actor by who is not looked at
+        # What is done to an actor by who is not looked at; messages to who reads no more, though nothing went wrong.
+        self.others: dict[int, Callable[[int], Iterable[Successor]]] = {}
+        self.missed: set[str] = set()
 
     # -- building ----------------------------------------------------------------------------------------------------
 
