@@ -15,7 +15,8 @@ from machines.wire.depth import is_deeper
 from machines.wire.framing import FrameError, make_framer
 
 SIZE = 1 << 17
-PER_MIB = 0.4  # seconds of CPU on a busy machine, a quarter of it on a quiet one; before, it was up to 4
+PER_MIB = 0.2  # seconds of CPU where others share a core and its caches, half of it on a quiet one; once it was up to 4
+TRIES = 4  # the best counts
 TURN = 4096
 PLACE = Place("spec.yaml", 1, 1)
 
@@ -43,7 +44,7 @@ def filled(pieces: tuple[bytes, ...]) -> bytes:
 
 
 def seconds(raw: bytes, framing: str) -> float:
-    """Return the CPU that a message of these bytes takes per MiB, as it comes from a peer; the better of two times."""
+    """Return the CPU that a message of these bytes takes per MiB, as it comes from a peer; the best of TRIES times."""
     wire = Wire(framing=framing)  # type: ignore[arg-type]
     framed = make_framer(wire).wrap(raw)
 
@@ -59,8 +60,12 @@ def seconds(raw: bytes, framing: str) -> float:
             pass
         return (thread_time() - begin) * (1 << 20) / len(framed)
 
-    first = once()
-    return first if first < PER_MIB else min(first, once())
+    took = once()
+    for _ in range(TRIES - 1):
+        if took < PER_MIB:
+            break
+        took = min(took, once())
+    return took
 
 
 @pytest.mark.parametrize("framing", ["json", "lines", "length"])
@@ -81,7 +86,7 @@ def test_lines_up_to_a_mark_take_no_time_however_long(line: bytes) -> None:
     for start in range(0, len(raw), TURN):
         framer.feed(raw[start : start + TURN])
         cut = framer.next((frame,))
-    assert (thread_time() - begin) * (1 << 20) / len(raw) < PER_MIB
+    assert (thread_time() - begin) * (1 << 20) / len(raw) < 2 * PER_MIB  # of one try
     assert cut is not None
 
 
@@ -93,7 +98,7 @@ def test_empty_lines_between_frames_take_no_time(line: bytes) -> None:
     for start in range(0, len(raw), TURN):
         framer.feed(raw[start : start + TURN])
         cut = framer.next(((FrameLine(("DATA",), PLACE), FrameUntil(".", PLACE)),))
-    assert (thread_time() - begin) * (1 << 20) / len(raw) < PER_MIB / 4
+    assert (thread_time() - begin) * (1 << 20) / len(raw) < PER_MIB / 2
     assert cut == b"GO"
     assert not framer.partial
 
