@@ -21,6 +21,7 @@ import msgspec
 from runtime.studio.editing import Workbench
 
 SECONDS_MAX: Final = 10.0  # of one request; the largest of the shipped specs takes 0.15 s
+PATIENT: Final = 15  # of 19, where others go first
 _CHILD: Final = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
@@ -120,6 +121,8 @@ def serve_bench(words: Sequence[str]) -> None:
     with suppress(KeyboardInterrupt, BrokenPipeError):
         for line in sys.stdin.buffer:
             request = msgspec.json.decode(line, type=Request)
+            if request.together and hasattr(os, "nice"):
+                os.nice(max(0, PATIENT - os.nice(0)))  # nobody waits for it: what is told at once comes first
             try:
                 told = [bench.together(request.text)] if request.together else bench.told(request.text, request.lines)
                 for facts in filter(None, told):

@@ -27,7 +27,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from runtime.studio import edit_site
-from runtime.studio.bench import Bench, Request
+from runtime.studio.bench import PATIENT, Bench, Request
 from runtime.studio.edit_site import Drawings, EditSite, serve_editor
 from runtime.studio.spec_file import BYTES_MAX, SpecFile, SpecFileError
 
@@ -231,6 +231,25 @@ async def test_what_takes_too_long_is_given_up_and_a_process_that_died_is_replac
         bench._child.wait()
         assert "has ended" in (await asked(bench, SPEC))[-1]["fault"]
         assert await asked(bench, SPEC) == before
+    finally:
+        bench.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "getpriority"), reason="this system has no such priorities")
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_the_process_that_looks_at_all_roles_lets_others_go_first(path: Path, anyio_backend: str) -> None:
+    found: list[dict[str, Any]] = []
+
+    async def tell(facts: dict[str, Any]) -> None:
+        found.append(facts)
+
+    bench = Bench(str(path))
+    try:
+        await bench.work(Request(SPEC, together=True), tell)
+        assert bench._child is not None
+        assert os.getpriority(os.PRIO_PROCESS, bench._child.pid) >= PATIENT
+        assert [one["together"]["state"] for one in found] == ["proved"]
     finally:
         bench.close()
 
