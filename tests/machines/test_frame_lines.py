@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from machines.checks.checker import every_problem
 from machines.engine.session import Program
 from machines.messages.shapes import Mismatch
-from machines.model import Spec
+from machines.model import FrameLine, Spec
 from machines.parser.loader import load_text
-from machines.problems import SpecError
+from machines.problems import Place, SpecError
 from machines.wire.codec import Codec
 from machines.wire.composite_framing import Cut, PartsFramer
+from machines.wire.line_patterns import line_pattern
 
 HEAD = """protocol: lines
 wire: {framing: text, line_end: crlf, message_bytes_max: 4000}
@@ -251,3 +252,24 @@ def test_what_a_line_opens_is_told_apart_or_is_the_narrower_that_is_taken(
     found = [problem for problem in every_problem(load_text(text, "talk.yaml")) if problem.code == "A334"]
 
     assert bool(found) is alike, found
+
+
+PATTERNS = [
+    ("", "a", " ", "b", ""), ("GET ", "a", " HTTP/1.", "b", ""), ("", "a", "]", "b", "^", "c", "-"),
+    ("x", "a", "aab", "b", " "), ("a.b", "a", "\\", "b", ""),
+]  # fmt: skip
+
+
+@given(st.sampled_from(PATTERNS), st.lists(st.sampled_from([*" ab.]^-\\x", "aab", "GET ", " HTTP/1."]), max_size=12))
+def test_a_field_ends_where_the_text_behind_it_first_comes(pattern: tuple[str, ...], pieces: list[str]) -> None:
+    text = pattern[0] + "".join(pieces)
+    values: tuple[tuple[str, Any], ...] = tuple((name, None) for name in pattern[1::2])
+    rest, found = text.removeprefix(pattern[0]), {}
+    for name, behind in zip(pattern[1::2], pattern[2::2], strict=True):
+        found[name], at, rest = rest.partition(behind) if behind else (rest, "", "")
+        if at != behind:
+            found = {}
+            break
+
+    line = FrameLine(pattern, Place("lines.yaml", 1, 1), values)
+    assert line_pattern(line, "utf-8").match(text.encode()) == (found if found and not rest else None)
