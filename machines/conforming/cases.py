@@ -16,6 +16,7 @@ from machines.model import Spec
 Cutting = Literal["", "bytes", "glued", "odd"]
 _ID: Final = re.compile(
     r"of(\d+),seat(\d+),seed(\d+)(?:,(bytes|glued|odd))?(?:,(closed|half|garbage|unexpected|silent)\.([\w.-]+))?"
+    r"(?:,called\.([\w-]{1,40}))?"
 )
 SEEDS: Final = 2
 MANY: Final = 5  # clients of a game at most, where the spec lets in more
@@ -26,6 +27,7 @@ class Case:
     """One run: ``clients`` take part, the stranger's seat is ``seat`` (of a server: the client that does the deed).
 
     ``cutting`` is what is done with our bytes, ``deed`` what we do in ``state``, after which we say nothing more.
+    ``called`` is the name of our first client, if it is to have the stranger's.
     """
 
     clients: int
@@ -34,6 +36,7 @@ class Case:
     cutting: Cutting = ""
     deed: Deed = ""
     state: str = ""
+    called: str = ""
 
     @property
     def id(self) -> str:
@@ -43,6 +46,8 @@ class Case:
             parts.append(self.cutting)
         if self.deed:
             parts.append(f"{self.deed}.{self.state}")
+        if self.called:
+            parts.append(f"called.{self.called}")
         return ",".join(parts)
 
     @staticmethod
@@ -51,8 +56,8 @@ class Case:
         found = _ID.fullmatch(text)
         if found is None:
             return None
-        clients, seat, seed, cutting, deed, state = found.groups()
-        return Case(int(clients), int(seat), int(seed), cutting or "", deed or "", state or "")  # type: ignore[arg-type]
+        clients, seat, seed, *words = found.groups(default="")
+        return Case(int(clients), int(seat), int(seed), *words)  # type: ignore[arg-type]
 
     @property
     def of(self) -> RequirementClass:
@@ -73,6 +78,12 @@ def cases(
     seats = 1 if role in spec.listeners() else min(low, MANY)
     found = dict.fromkeys((*_games(low, high, seats, seed, seeds), *_deeds(spec, role, low, seed, longest)))
     return tuple(found)
+
+
+def namesake(first: Case, name: str) -> Case | None:
+    """Return a game in which a client of ours was there before the stranger and has its name; None if there is none."""
+    case = Case(first.clients, first.clients - 1, first.seed, called=name)
+    return case if case.seat and Case.parse(case.id) == case else None
 
 
 def _games(low: int, high: int, seats: int, seed: int, seeds: int) -> Iterator[Case]:

@@ -15,6 +15,7 @@ from machines.problems import Place
 
 Standing = Literal["pass", "fail", "open"]
 CUT = ("bytes", "glued")
+NEVER_SAID = "it never sent one, and may always do without"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,8 @@ def judged(
     for name, first in came_back.items():
         failed[name] = [first, *(one for one in failed[name] if one is not first)]
     found = Judgement(spec, role, results=list(results))
+    has_played = any(one.outcome == "right" and not one.case.deed for one in results)
+    needless = _about_choices(spec, role) if has_played else frozenset()
     for one in (*wanted, *_unlisted(spec, role, wanted, failed)):
         came = [result for result in results if _came_through(one, result)]
         verdict = RequirementVerdict(one, "pass" if came else "open", came=len(came))
@@ -125,12 +128,26 @@ def judged(
             verdict = replace(
                 verdict, standing="fail", failed=tuple(failed[one.id]), why=said(spec, role, failed[one.id][0])
             )
+        elif not came and one.id in needless:
+            verdict = replace(verdict, standing="pass", why=NEVER_SAID)
         elif not came:
             verdict = replace(verdict, why=_why_open(one, results))
         elif one.id.endswith("/within"):
             verdict = _limited(verdict, came)
         found.verdicts.append(verdict)
     return found
+
+
+def _about_choices(spec: Spec, role: str) -> frozenset[str]:
+    """Return the ids of requirements about messages that a role never has to send: it may always choose another."""
+    choices: dict[str, list[int]] = {}
+    for machine in spec.roles[role].machines.values():
+        for state in machine.states.values():
+            own = [name for name in state.answers.receive if role in spec.messages[name].senders]
+            for name in own if state.ask is not None else ():
+                choices.setdefault(name, []).append(len(own))
+    free = [name for name, counts in choices.items() if min(counts) > 1]
+    return frozenset(f"{role}/{kind}/{name}" for kind in ("type", "rules") for name in free)
 
 
 def _unlisted(

@@ -182,6 +182,7 @@ def _asked(
         at_once=1 if one_by_one else pacing.at_once,
         between=partial(_reset, whom.between) if whom.between else None,
         budget=pacing.budget,
+        searches=not exact,
     )
     began = time.monotonic()
     found = excused(run_loop(partial(campaign.run, listed), pacing.backend), excuses)

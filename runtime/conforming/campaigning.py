@@ -10,9 +10,10 @@ from typing import Final
 import anyio
 
 from machines.conforming.case_results import CaseResult
-from machines.conforming.cases import Case
+from machines.conforming.cases import Case, namesake
 from machines.conforming.judging import Judgement, failures, is_alike, judged
 from machines.conforming.requirements import Requirement
+from machines.wire.codec import Malformed
 from runtime.conforming.case_setting import CaseSetting
 from runtime.conforming.table import Table
 
@@ -29,7 +30,8 @@ TOO_BUSY: Final = "this machine was too busy to tell"
 
 
 class CaseCampaign:
-    """Runs cases. ``between`` is done before each, for a server that somebody else runs.
+    """Runs cases. ``between`` is done before each, for a server that somebody else runs; with ``searches`` a further
+    game is played for what was missed.
 
     All is over within ``budget`` seconds: what was not come to is open, and so is a fail that was not confirmed.
     """
@@ -42,6 +44,7 @@ class CaseCampaign:
         at_once: int = AT_ONCE,
         between: Callable[[], Awaitable[None]] | None = None,
         budget: float = BUDGET_SECONDS,
+        searches: bool = False,
     ) -> None:
         self.setting = setting
         self.wanted = wanted
@@ -49,6 +52,7 @@ class CaseCampaign:
         self._starting = anyio.CapacityLimiter(max(2, os.cpu_count() or 1))  # programs that are starting at a time
         self._between = between
         self._budget = budget
+        self._searches = searches
         self._until = 0.0
         self._absent: list[CaseResult] = []
         self._has_come = False
@@ -59,6 +63,7 @@ class CaseCampaign:
 
     async def run(self, cases: Sequence[Case]) -> Judgement:
         """Run all cases, confirm what failed, and judge."""
+        cases = list(dict.fromkeys(cases))
         self._until = anyio.current_time() + self._budget
         results: dict[Case, CaseResult] = {}
 
@@ -69,6 +74,10 @@ class CaseCampaign:
         async with anyio.create_task_group() as tasks:
             for case in cases:
                 tasks.start_soon(one, case)
+        more = missed(self.setting, self.wanted, list(results.values())) if self._searches else []
+        for case in more:
+            await one(case)
+        cases = [*cases, *more]
         for case in cases:
             tries = TRIES
             while results[case].outcome == "again" and tries:
@@ -143,3 +152,27 @@ class CaseCampaign:
             else:
                 self._has_come = True
         return result
+
+
+def missed(setting: CaseSetting, wanted: Sequence[Requirement], results: Sequence[CaseResult]) -> list[Case]:
+    """Return a further game, where a message was never heard that some rules send only to who has another's name."""
+    seen = frozenset(label for one in results for label in one.labels)
+    silent = any("/hears-" in one.id and one.of == "must" and not one.labels & seen for one in wanted)
+    right = next((one for one in results if one.outcome == "right" and one.case.of == "must"), None)
+    if not silent or right is None or setting.role not in setting.spec.connects:
+        return []
+    case = namesake(right.case, name_of(setting, right))
+    return [case] if case is not None and case not in [one.case for one in results] else []
+
+
+def name_of(setting: CaseSetting, result: CaseResult) -> str:
+    """Return what a program calls itself: the first text in the first message that it sent; empty if there is none."""
+    program = setting.knowledge(result.case).program
+    first = next((one for one in result.trace if one.who == "it"), None)
+    if first is None or first.name not in program.shapes or first.name in program.frames:
+        return ""
+    try:
+        fields = program.shapes[first.name].read(program.codec.decode(first.data.strip()))
+    except Malformed:
+        return ""
+    return next((one for one in fields or () if isinstance(one, str)), "")

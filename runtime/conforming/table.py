@@ -124,7 +124,8 @@ class Table:
             assert self._tasks is not None, "it runs"
             self._tasks.start_soon(listener.serve, self._taker(seat, target))
         for at in range(min(self.case.seat, self.case.clients)):
-            self.ours.join(self.setting.client, NAMES[at % len(NAMES)], at, anyio.current_time())
+            name = self.case.called if self.case.called and not at else NAMES[at % len(NAMES)]
+            self.ours.join(self.setting.client, name, at, anyio.current_time())
             self.ours.settle(anyio.current_time())
         await self._start(ports)
         await self._until_seated(len(targets))

@@ -58,6 +58,7 @@ PLANTED = {
 SOME = ("third-worker", "leaps")
 LATE = ("silent-at-first", "never-places", "never-moves", "second-late", "rest-lost", "ignores-the-end")
 CASES = {
+    "keeps-its-name": "of2,seat1,seed7,called.stranger",
     **dict.fromkeys(("rest-lost", "no-buffer"), "of2,seat1,seed7,glued"),
     "hangs-on-loss": "of2,seat1,seed7,closed.main.waiting",
 }
@@ -104,3 +105,26 @@ def test_a_right_client_is_not_accused_in_any_style(style: str, capsys: pytest.C
 
     assert [one["id"] for one in told["requirements"] if one["verdict"] == "fail"] == []
     assert [one["outcome"] for one in told["cases"]] == ["right"] * len(cases)
+
+
+def test_what_a_client_may_always_do_without_leaves_nothing_open(capsys: pytest.CaptureFixture[str]) -> None:
+    only = ("client/*/give_up", "client/*/place")
+    told = asked("plain", capsys, *(word for one in only for word in ("--only", f"{one}@of2,seat1,seed7")))
+
+    assert {one["id"]: one["verdict"] for one in told["requirements"] if one["verdict"] != "pass"} == {}
+    assert [one["id"] for one in told["cases"]] == ["of2,seat1,seed7"]
+    why = {one["id"]: one.get("why", "") for one in told["requirements"]}
+    assert "never sent one" in why["client/type/give_up"]
+    assert why["client/type/place"] == ""
+    assert told["exit"] == 0
+
+
+def test_what_only_a_namesake_is_told_is_heard_by_who_plays_with_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """A client of ours that came before has the name that the program calls itself, once no game has shown that."""
+    told = asked("plain", capsys, "--only", "client/main.waiting/hears-*", "-j", "4")
+
+    assert {one["id"]: one["verdict"] for one in told["requirements"] if one["verdict"] != "pass"} == {}
+    assert told["cases"][-1] == {
+        "id": "of2,seat1,seed7,called.stranger", "class": "must", "outcome": "right", "why": ""
+    }  # fmt: skip
+    assert "hears-playing_as" in " ".join(one["id"] for one in told["requirements"])

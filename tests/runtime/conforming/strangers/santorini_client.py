@@ -15,7 +15,7 @@ SIDE, TOP, CAP = 6, 3, 4
 EAST_WEST = ("WEST", "PUT", "EAST")
 NORTH_SOUTH = ("NORTH", "PUT", "SOUTH")
 AROUND = [(down, right) for down in (-1, 0, 1) for right in (-1, 0, 1) if down or right]
-NAMES = {"namesake": "ann", "keeps-its-name": "ann", "name-in-capitals": "Ann", "no-name": "", "number-in-name": "ann1"}
+NAMES = {"namesake": "ann", "name-in-capitals": "Ann", "no-name": "", "number-in-name": "ann1"}
 NAMES |= {"name-too-long": "a" * 101}
 RIGHT = (
     "plain",
