@@ -110,8 +110,8 @@ def test_a_message_is_told_with_its_json_its_fields_an_example_and_when_it_is_se
     row = next(row for row in document(spec_of("tsuro")).messages if row.name == "INTER_REQ")
 
     assert (row.senders, row.receivers) == (("server",), ("client",))
-    assert row.body == "[$board Board, $tiles Hand2]"
-    assert [(field.name, field.takes) for field in row.fields] == [("board", "Board"), ("tiles", "Hand2")]
+    assert row.body == "[$board Board, $tiles [Tile, ... 2]]"
+    assert [(field.name, field.takes) for field in row.fields] == [("board", "Board"), ("tiles", "[Tile, ... 2]")]
     assert row.sent == ("server, intermediate_placement, asked: on entry",)
     assert row.heard == ("client, main, playing",)
 
