@@ -19,6 +19,7 @@ What YAML reads without a fault keeps that meaning, and where nothing is at faul
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final, Literal
 
 import yaml
@@ -59,6 +60,7 @@ _WORDS = re.compile(r"\[[\w\s]*\]")
 _BRACES = re.compile(r"\{[^{}\n]*\}")
 
 
+@lru_cache(maxsize=2)  # a text that has a fault is read twice
 def masked(text: str) -> str:
     """Return the text, as long as before, with the marks of such expressions replaced; the same text if it has none."""
     if any(stand_in in text for stand_in in _STAND_INS) or _ESCAPED.search(text):

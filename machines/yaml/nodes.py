@@ -86,7 +86,9 @@ def _faultless(text: str, file: str, loader: type[yaml.SafeLoader]) -> Node | No
             found = Problems()
             composer = _Composer(text, meant, file, found, loader)
             tree = composer.tree()
-            if tree is not None and not found and not composer.doubtful and composer.quoted == meant.count("?"):
+            # What is still cut where the marks of expressions are masked, every parser cuts alike.
+            doubtful = composer.empty or (composer.doubtful and meant is text)
+            if tree is not None and not found and not doubtful and composer.quoted == meant.count("?"):
                 return tree
     return None
 
@@ -138,7 +140,8 @@ class _Composer:
         self.stack: list[_OpenCollection] = []
         self.reread = 0  # letters looked at a second time, for the end of a cut call
         self.root: _Piece | None = None
-        self.doubtful = False  # an empty value or half a call in braces: YAML may have cut an expression there
+        self.doubtful = False  # half a call in braces: YAML may have cut an expression there
+        self.empty = False  # an empty value in braces: so it may have there, and each parser has its own place for it
         self.quoted = 0  # question marks that stand in quotes, where every parser reads them alike
 
     def tree(self) -> Node | None:
@@ -202,7 +205,7 @@ class _Composer:
                 if event.style in ("'", '"') and "?" in value:
                     self.quoted += self.meant.count("?", _begin(event).index, _end(event).index)
                 if not value and node.plain and self.stack and self.stack[-1].braces:
-                    self.doubtful = True
+                    self.empty = True
                 self._add(_Piece(node, _begin(event).index, _end(event).index))
             case yaml.CollectionStartEvent():
                 self._refuse_extras(event)

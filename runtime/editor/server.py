@@ -25,7 +25,7 @@ from runtime.editor.hovering import shown_at
 from runtime.editor.open_spec import OpenSpec, formatted
 from runtime.editor.renaming import RenameError, renamable, renamed
 
-QUIET_SECONDS: Final = 0.03  # without a further key, before a text is checked
+QUIET_SECONDS: Final = 0.01  # without a further key, before a text is checked
 OPEN_MAX: Final = 64  # texts that are checked; further ones are answered, and not checked
 PROBLEMS_MAX: Final = 200  # that are shown of one text
 MANUAL: Final = "accord explain "
