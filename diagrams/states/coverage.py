@@ -88,10 +88,15 @@ class Coverage:
 
     def lines(self) -> str:
         """Return in words how much of the role was seen: ``7 of 9 branches``."""
+        taken, every = self.count()
+        return f"{taken} of {every} branches taken"
+
+    def count(self) -> tuple[int, int]:
+        """Return how many branches of the role were taken, and how many there are."""
         every = {
             (name, place) for name, found in self._branches.items() for places in found.values() for place in places
         }
-        return f"{len(every & self._taken.keys())} of {len(every)} branches taken"
+        return len(every & self._taken.keys()), len(every)
 
 
 def branches(machine: Machine) -> Mapping[Key, tuple[Place, ...]]:

@@ -147,6 +147,10 @@ class Finding:
         return told + [f"    {at:>3} {step}" for at, step in enumerate(self.trace, start=1)]
 
 
+def _es(many: tuple[object, ...]) -> str:
+    return "" if len(many) == 1 else "es"
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What an exploration came to.
@@ -199,8 +203,9 @@ class Verdict:
         bound = f"{many} and at most {self.queue} messages waiting for a peer"
         if self.settings:
             bound += f", with {', '.join(self.settings)}"
+        dead = f"; but no run takes {len(self.dead)} branch{_es(self.dead)} (A510)" if self.dead else ""
         return [
-            f"{self.state} {bound}: {sum(self.states)} states",
+            f"{self.state} {bound}: {sum(self.states)} states{dead}",
             *([f"reduced: {'; '.join(self.reduced)}"] if self.reduced else []),
             *[f"unknown: {text}" for text in self.beyond],
             *[f"assumed: {text}" for text in self.assumed],

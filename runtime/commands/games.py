@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from cyclopts import Parameter
 
@@ -19,9 +19,14 @@ from runtime.simulation import SEEDS_MAX
 
 if TYPE_CHECKING:  # a check without games need not wait for all that these import
     from machines.verification.abstract.budget import Budget
+    from runtime.simulation.campaign import CampaignResult
     from runtime.simulation.snapshots import GameChange, Games
 
 CHANGES_MAX = 20  # games that go another way, of one spec, that are told; nobody reads more of what has one cause
+RANDOM = (
+    "who plays in them says anything that fits: players that know the rules come further: "
+    "--player python:MODULE:CLASS (docs/players.md)"
+)
 LONGER_MAX = 1_000  # then a game may take hours
 
 
@@ -33,6 +38,10 @@ class GameOptions:
     games: Annotated[
         int, Parameter(help=f"Play whole games in memory too, with so many seeds each, up to {SEEDS_MAX}.")
     ] = 0
+    player: Annotated[
+        list[str] | None,
+        Parameter(help="Who plays in the games: strategies of the game, or python:MODULE:CLASS; may be given again."),
+    ] = None
     longer: Annotated[int, Parameter(help=f"Let games go on so many times as long, up to {LONGER_MAX}.")] = 1
     baseline: Annotated[Path | None, Parameter(help="Tell each game that goes another way than this file has it.")] = (
         None
@@ -51,13 +60,15 @@ class GameOptions:
             raise CommandError(f"--longer {self.longer} is not within 1..{LONGER_MAX}")
         if self.longer > 1 and not (self.games or self.baseline or self.record):
             raise CommandError("--longer is for games: --games, --baseline or --record")
+        if self.player and not (self.games or self.baseline or self.record):
+            raise CommandError("--player is for games: --games, --baseline or --record")
         known = _read(self.baseline) if self.baseline is not None else {}
         if self.record is not None and self.record.exists():
             try:
                 _read(self.record)
             except CommandError as error:
                 raise CommandError(f"{error}; it is not written over") from None
-        return Plan(self.games, self.longer, self.baseline, self.record, known)
+        return Plan(self.games, self.longer, self.baseline, self.record, known, tuple(self.player or ()))
 
 
 @dataclass
@@ -72,6 +83,7 @@ class Plan:
     baseline: Path | None
     record: Path | None
     known: dict[str, Games]
+    players: tuple[str, ...] = ()
     played: list[Games] = field(default_factory=list)
 
     def seeds_for(self, spec: Spec) -> int:
@@ -88,7 +100,7 @@ class Plan:
         ``budget`` makes one of so many times what a check may cost: each seed has as much.
 
         Raises:
-            CommandError: the baseline has no games of the spec.
+            CommandError: the baseline has no games of the spec, or a player is no strategy.
         """
         seeds = self.seeds_for(spec)
         if not seeds:
@@ -100,24 +112,22 @@ class Plan:
 
         left = budget(seeds * self.longer)
         left.at = lambda: "games"
-        found = run_campaign(spec, rules, seeds, longer=self.longer, lasts=left.lasts)
+        strategies = self._own(spec)
+        found = run_campaign(spec, rules, seeds, longer=self.longer, lasts=left.lasts, strategies=strategies)
         told = [ReportedProblem(trouble.problem(spec.place), messages=trouble.trace) for trouble in found.troubles]
         now = kept(spec.protocol, seeds, found.courses)
         apart = self._compared(spec, seeds, now, told)
         unaccepted, accepted = _accepted(spec, told)
         if not unaccepted:
             self.played.append(now)
-        count = sum(one.problem.count for one in unaccepted)
-        calm = "nothing went wrong" if not found.unknown else "nothing wrong was seen"
-        note = f"games: {found.games} played, {f'{count} problem{_s(count)}' if count else calm}"
-        notes = [note, *(f"unknown: games: {text}" for text in found.unknown)]
         return replace(
             report,
             problems=(*report.problems, *unaccepted),
             accepted=(*report.accepted, *accepted),
-            notes=(*report.notes, *notes, *apart),
+            notes=(*report.notes, *_notes(found, unaccepted), *apart),
             games=found.games,
             unknown=found.unknown,
+            reached=found.reached,
         )
 
     def _compared(self, spec: Spec, seeds: int, now: Games, told: list[ReportedProblem]) -> list[str]:
@@ -146,6 +156,15 @@ class Plan:
                 )
         return apart
 
+    def _own(self, spec: Spec) -> dict[str, type[Any]]:
+        from runtime.players.base import UnknownPlayerError
+        from runtime.players.registry import strategy_of
+
+        try:
+            return {kind: cast(type[Any], strategy_of(kind, spec)) for kind in self.players}
+        except UnknownPlayerError as error:
+            raise CommandError(str(error)) from None
+
     def write(self, *, all_right: bool) -> str:
         """Write the record, if one is asked for; return what to say of it, empty for nothing.
 
@@ -163,6 +182,16 @@ class Plan:
         except OSError as error:
             raise CommandError(f"{self.record} can not be written: {(error.strerror or str(error)).lower()}") from None
         return f"{sum(len(one.games) for one in self.played)} games recorded: accord check --baseline {self.record}"
+
+
+def _notes(found: CampaignResult, left: list[ReportedProblem]) -> Iterator[str]:
+    """Yield what is said of games besides what is wrong with them: how many, how far they came, what is not known."""
+    count = sum(one.problem.count for one in left)
+    calm = "nothing wrong was seen" if found.unknown or found.reached.untouched else "nothing went wrong"
+    yield f"games: {found.games} played, {f'{count} problem{_s(count)}' if count else calm}; {found.reached}"
+    yield from (f"unknown: games: {text}" for text in found.unknown)
+    if found.reached.untouched and found.random and not left:
+        yield f"games: {RANDOM}"
 
 
 def _s(count: int) -> str:

@@ -23,6 +23,8 @@ from runtime.process.terminal_text import escape_control_characters
 if TYPE_CHECKING:
     from xml.etree import ElementTree
 
+    from runtime.simulation.reach import Reach
+
 Format = Literal["text", "json", "sarif", "junit"]
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 POSSIBLE_MEANS = {
@@ -74,7 +76,7 @@ class Report:
 
     ``error`` says why it was not checked at all. The verdict has the findings that are not accepted. ``notes`` say why
     there is no run that shows a problem. ``games`` is how many were played, None if none was to be; ``unknown`` says
-    why it is not known of all how they go.
+    why it is not known of all how they go, ``reached`` how far they came.
     """
 
     spec: str
@@ -85,6 +87,7 @@ class Report:
     notes: tuple[str, ...] = ()
     games: int | None = None
     unknown: tuple[str, ...] = ()
+    reached: Reach | None = None
 
     @property
     def state(self) -> Literal["wrong", "unknown", "right"]:
@@ -209,6 +212,9 @@ def _report(report: Report) -> dict[str, Any]:
     if report.games is not None:
         about["games"] = report.games
         about["unknown"] = list(report.unknown)
+    if report.reached is not None:
+        reached = report.reached
+        about["reached"] = {"taken": reached.taken, "branches": reached.branches, "untouched": list(reached.untouched)}
     if report.verdict is not None:
         about["explored"] = shown(report.verdict)
     return about

@@ -180,6 +180,7 @@ def shown(verdict: Verdict) -> dict[str, Any]:
         "states": list(verdict.states),
         "reduced": list(verdict.reduced),
         "findings": [_finding(finding) for finding in verdict.findings],
+        "dead": [_finding(finding) for finding in verdict.dead],
         "unknown": list(verdict.beyond),
         "assumed": list(verdict.assumed),
         "rests_on": list(verdict.rests_on),

@@ -28,9 +28,10 @@ all runs and has no trace, as that nobody ever reads a message. Mend it, or acce
         """\
 The exploration does not run rules and does not know the data: it takes both ways of a condition that it cannot
 decide, and what a rule returns for any value that its contracts allow. So the run may be one that cannot happen. Or it
-may be real, and the replay did not hit on the data for it. Look at its trace: where the spec or the rules rule it out,
-write a contract for the rule, or accept the finding in the spec with a reason: `accepted: {A501: why}`. It does not
-keep `--games` from playing. Exit code 3, as for what is undetermined.""",
+may be real, and the replay did not hit on the data for it, or the budget was spent before it had: the finding says
+which. Look at its trace: where the spec or the rules rule it out, write a contract for the rule (`accord explain
+contracts` has all of them), or accept the finding in the spec with a reason: `accepted: {A501: why}`. It does not keep
+`--games` from playing. Exit code 3, as for what is undetermined.""",
     ),
     UNDETERMINED: (
         "nothing was found, but not every run could be looked at",

@@ -181,6 +181,18 @@ def _maker(kind: str, spec: Spec) -> Callable[[str, int], object] | None:
     raise UnknownPlayerError(f"no player {kind!r} for {spec.protocol} ({hint})")
 
 
+def strategy_of(kind: str, spec: Spec) -> Callable[[str, int], object]:
+    """Return the class of a strategy: a kind of the spec's game, or python:MODULE:CLASS.
+
+    Raises:
+        UnknownPlayerError: there is none, or the kind is no strategy: a program, a person or a general one.
+    """
+    made = None if kind.startswith("exec:") or kind in PERSONS else _maker(kind, spec)
+    if made is None:
+        raise UnknownPlayerError(f"player {kind!r} is no strategy: name one of the game, or python:MODULE:CLASS")
+    return made
+
+
 def _imported(kind: str) -> Callable[[str, int], object]:
     module_name, _, class_name = kind.removeprefix("python:").partition(":")
     if not module_name or not class_name:

@@ -18,6 +18,7 @@ from runtime.simulation.cycle_detection import AnswerCoverage
 from runtime.simulation.judged_game import JudgedActor, JudgedGame, Sent
 from runtime.simulation.network import EndlessError
 from runtime.simulation.oracle import Failure, Oracle, once
+from runtime.simulation.reach import Reach, Taken, reach
 from runtime.simulation.scenarios import (
     CULPRIT,
     GameScenario,
@@ -25,6 +26,7 @@ from runtime.simulation.scenarios import (
     callers,
     counted_doors,
     latecomers,
+    questions,
     scenes,
     seats,
     small,
@@ -34,6 +36,7 @@ from runtime.simulation.strategies import (
     SHORT,
     ClientPlayer,
     FuzzingPlayer,
+    Strategy,
     StrategySet,
     Words,
     farewells,
@@ -66,11 +69,16 @@ class RunLog:
 
 @dataclass(frozen=True, slots=True)
 class CampaignResult:
-    """What came of all games: how many there were, what is wrong, and their courses; and ``unknown``, why not all."""
+    """What came of all games: how many there were, what is wrong, their courses, how far they came.
+
+    ``unknown`` says why it is not known how they all go.
+    """
 
     games: int
     troubles: tuple[Failure, ...]
     courses: tuple[RunLog, ...]
+    reached: Reach
+    random: bool = False  # whether no strategy played that knows the rules
     unknown: tuple[str, ...] = ()
 
 
@@ -87,17 +95,23 @@ class Campaign:
     """What all games of a spec share: its roles compiled, its strategies, its scenes.
 
     ``specs`` are other specs for some roles, that speak the same protocol. Each bound of a game is ``longer`` times as
-    high.
+    high. ``strategies``, by name, play in the place of those of the spec's game.
     """
 
     def __init__(
-        self, spec: Spec, rules: Mapping[str, ModuleType], specs: Mapping[str, Spec] = {}, longer: int = 1
+        self,
+        spec: Spec,
+        rules: Mapping[str, ModuleType],
+        specs: Mapping[str, Spec] = {},
+        longer: int = 1,
+        strategies: Mapping[str, Strategy] = {},
     ) -> None:
         spec = spec.of_ours()  # foreign clients do not come
         self.spec = spec
-        self.stopped = ""  # why no more games were played  # whether too many games had no end
+        self.taken: set[tuple[str, Taken]] = set()  # by all games so far
+        self.stopped = ""  # why no more games were played
         self._longer = longer
-        self.cast = StrategySet(spec)
+        self.cast = StrategySet(spec, strategies)
         self.last = {role: farewells(spec, role) for role in spec.roles}
         self.scenes = tuple(scenes(spec, self.cast))
         self._words = Words(spec)
@@ -114,6 +128,11 @@ class Campaign:
         self.programs = {False: {role: Program(one, role, rules) for role, one in own.items()}}
         if small(spec) is not None:
             self.programs[True] = {role: Program(small(one) or one, role, rules) for role, one in own.items()}
+
+    @property
+    def plays_at_random(self) -> bool:
+        """Whether players decide, and none of them knows the rules."""
+        return not self.cast.fair and any(True for role in self.spec.roles for _ in questions(self.spec, role))
 
     def play(self, scene: GameScenario, seed: int) -> tuple[RunLog | None, list[Failure]]:
         """Play one game; without a course if what is amiss in it never came to pass."""
@@ -138,6 +157,7 @@ class Campaign:
             tried=AnswerCoverage(self.spec)
             if ends and not self.cast.fair
             else None,  # those who know the rules never tire
+            slow=scene.slow,
         )
         self.invite(stage, scene, seed)
         bounded = False
@@ -152,6 +172,7 @@ class Campaign:
                 stage.unended = str(error)
         if scene.deed is not None and not stage.deed_done:
             return None, []
+        self.taken |= stage.taken
         course = _course(scene, seed, stage)
         unended = stage.unended if ends or bounded else ""
         return replace(course, unended=unended, bounded=bounded, seated=stage.seated or not self._doors), judge.found
@@ -240,23 +261,27 @@ def run_campaign(
     specs: Mapping[str, Spec] = {},
     longer: int = 1,
     lasts: Callable[[], bool] = lambda: True,
+    strategies: Mapping[str, Strategy] = {},
 ) -> CampaignResult:
     """Play all games of a spec without problems, ``seeds`` times each.
 
     ``rules`` has the modules that it names; ``specs`` other specs for some roles, that speak the same protocol. Each
-    bound of a game is ``longer`` times as high. The same spec and the same rules give the same rehearsal, as far as
-    ``lasts`` lets it go on.
+    bound of a game is ``longer`` times as high. ``strategies``, if any, are those who play, by name. The same spec and
+    the same rules give the same rehearsal, as far as ``lasts`` lets it go on.
     """
     troubles: list[Failure] = []
     courses: list[RunLog] = []
-    house = Campaign(spec, rules, specs, longer)
+    house = Campaign(spec, rules, specs, longer, strategies)
     for course, found in house.games(seeds, lasts):
         courses.append(course)
         troubles.extend(found)
     unknown = list(_unknown(house, courses))
     if house.stopped:
         unknown.append(house.stopped)
-    return CampaignResult(len(courses), tuple(once(troubles)), tuple(courses), tuple(unknown))
+    reached = reach(house.spec, house.taken)
+    return CampaignResult(
+        len(courses), tuple(once(troubles)), tuple(courses), reached, house.plays_at_random, tuple(unknown)
+    )
 
 
 def _unknown(house: Campaign, courses: Sequence[RunLog]) -> Iterator[str]:

@@ -31,6 +31,7 @@ AFTER_MAX: Final = 150  # messages of a game once its deed is done: what comes o
 TRIED_FROM: Final = 100  # answers of a player after which it is noted what was tried: most games have ended by then
 LOOKS: Final = 1_000  # steps without time after which it is looked whether the game stands as before: 4, 16, ... times
 TAIL: Final = 8  # messages that a trace has
+THOUGHT: Final = 30.0  # seconds
 SHOWN_MAX: Final = 100  # characters of a message that a trace shows
 
 Happening = tuple[float, str, str, str, bytes]  # (when, who, to whom, message, its bytes); without a message: a remark
@@ -101,6 +102,7 @@ class JudgedGame(Simulation[JudgedActor]):
 
     ``programs`` has every role compiled. ``script`` is all that whoever does the ``deed`` says in the game without it.
     Each bound of a game is ``longer`` times as high. With ``tried`` it is noted what players answered from which state.
+    Players think for ``slow`` of the time that they have, 1 for all of it; where that has no limit, of THOUGHT seconds.
     """
 
     def __init__(
@@ -114,6 +116,7 @@ class JudgedGame(Simulation[JudgedActor]):
         script: Sequence[Send] = (),
         longer: int = 1,
         tried: AnswerCoverage | None = None,
+        slow: float = 0.0,
     ) -> None:
         super().__init__(spec, programs, longer=longer)
         self.audience = audience
@@ -124,6 +127,9 @@ class JudgedGame(Simulation[JudgedActor]):
         self.after_deed = 0  # messages since then
         self.seated = False  # whether a sign-up with counted seats was left with all who belong to a game
         self._tried = tried
+        self._slow = slow
+        self._due: dict[tuple[JudgedActor, int], float] = {}  # when a question that was put is answered
+        self.taken: set[tuple[str, tuple[str, str, str, str]]] = set()  # of each role: machine, state, event, to where
         self._decided = 0  # answers of players
         self._looks = (LOOKS, b"", 0)  # at which step it is looked again, how all stood then, and after which answers
         self._read: dict[str, Kept] = {}  # by role
@@ -162,8 +168,16 @@ class JudgedGame(Simulation[JudgedActor]):
         return False
 
     def next_moment(self) -> float | None:
-        """Return when the next client comes."""
-        return self._coming[0][0] if self._coming else None
+        """Return when the next client comes, or the next player has thought enough."""
+        answers = [self._due[one, ask.number] for one in self.actors for ask in one.questions[:1]] if self._slow else []
+        return min([*answers, *([self._coming[0][0]] if self._coming else [])], default=None)
+
+    def may_answer(self, actor: JudgedActor, ask: Ask) -> bool:
+        """See `Simulation.may_answer`."""
+        if not self._slow:
+            return True
+        has = min(THOUGHT if ask.seconds is None else ask.seconds, THOUGHT)
+        return self.now >= self._due.setdefault((actor, ask.number), self.now + self._slow * has)
 
     def make_actor(self, role: str, name: str, seat: int | None, owner: JudgedActor | None) -> JudgedActor:
         """See `Simulation.make_actor`; the player of a client decides for its own roles too, if they ask anything."""
@@ -310,6 +324,8 @@ class JudgedGame(Simulation[JudgedActor]):
         for fault in actor.session.faults[actor.judged :]:
             actor.judged += 1
             self.audience.fault(self, actor, fault)
+        for _, machine, _, state, event, destination in actor.session.transitions:
+            self.taken.add((actor.role, (machine, state, event, destination)))
         if not self.seated and actor.seat is None and self._doors:
             took = actor.session.took
             self.seated = any(event == ".then" and (machine, state) in self._doors for machine, state, event, _ in took)

@@ -1,4 +1,5 @@
-"""All roles of a spec in memory: bytes cross at once, time passes when nothing else moves, players decide at once.
+"""All roles of a spec in memory: bytes cross at once, time passes when nothing else moves, players decide at
+once unless who extends it lets them think.
 
 A `Simulation` plays one game. An *actor* is one program in it with its session; a client's actors have its seat. What
 players are, who comes when, and what is noted of a game is for those who extend it: `runtime.simulation.judged_game`
@@ -91,6 +92,10 @@ class Simulation(ABC, Generic[AnyActor]):
     def next_moment(self) -> float | None:
         """Return when something happens that no session's clock rings for; None if nothing does."""
         return None
+
+    def may_answer(self, actor: AnyActor, ask: Ask) -> bool:
+        """Whether an actor's player has thought about a question for as long as it thinks."""
+        return True
 
     def rang(self, *, heard: bool) -> None:
         """Do what is due once clocks have rung; ``heard`` says whether a session took it for an event."""
@@ -196,7 +201,7 @@ class Simulation(ABC, Generic[AnyActor]):
         for step in range(count):
             at = (self._turn + step) % count
             actor = self.actors[at]
-            if not actor.questions or actor.ended is not None:
+            if not actor.questions or actor.ended is not None or not self.may_answer(actor, actor.questions[0]):
                 continue
             self._turn = at + 1
             ask = actor.questions.pop(0)

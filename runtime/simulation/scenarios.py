@@ -21,6 +21,7 @@ NAMES: Final = ("ann", "bob", "cyd", "dan", "eve", "fay", "gus", "hal")
 CLIENTS: Final = 3  # where a sign-up takes as many
 APART: Final = 7.0  # seconds: within the time for a sign-up
 SMALL: Final = 2
+SLOW: Final = 0.9  # of the time that a player has: clocks ring meanwhile, and it is not late
 CULPRIT: Final = 1  # which client does the deed: neither the first nor the last of three
 
 Players = Literal["own", "curious", "other"]
@@ -33,7 +34,7 @@ class GameScenario:
     ``players`` is own if the game's own strategies decide, curious if somebody who tries everything does for all,
     other if the kind ``kind`` does for the one at CULPRIT. ``lonely`` says that it may be too few or too many clients
     for a game to begin, ``apart`` how many seconds lie between one client's coming and the next one's, ``small`` that
-    what the spec counts up to is SMALL.
+    what the spec counts up to is SMALL, ``slow`` how much of its time each player thinks.
     """
 
     name: str
@@ -45,6 +46,7 @@ class GameScenario:
     namesakes: bool = False
     apart: float = 0.0
     small: bool = False
+    slow: float = 0.0
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the clients."""
@@ -126,9 +128,20 @@ def _counted(spec: Spec, seats: Expression) -> Range | None:
     return Range(value, value) if isinstance(value, int) else None
 
 
-def _questions(spec: Spec, role: str) -> Iterator[str]:
+def questions(spec: Spec, role: str) -> Iterator[str]:
+    """Yield what a role asks its players."""
     for machine in spec.roles[role].machines.values():
         yield from (state.ask.path for state in machine.states.values() if state.ask is not None)
+
+
+def rings_while_others_think(spec: Spec) -> bool:
+    """Whether there are clocks that ring after, or every, so many seconds, and players who may think meanwhile."""
+    machines = [machine for role in spec.roles.values() for machine in role.machines.values()]
+    answers = [state.answers for machine in machines for state in machine.states.values()]
+    answers += [machine.always.answers for machine in machines if machine.always is not None]
+    return any(one.after or one.every for one in answers) and any(
+        next(questions(spec, role), "") for role in spec.roles
+    )
 
 
 def scenes(spec: Spec, cast: StrategySet) -> Iterator[GameScenario]:
@@ -151,6 +164,8 @@ def _scenes(spec: Spec, cast: StrategySet) -> Iterator[GameScenario]:
     culprit = min(CULPRIT, clients - 1)
     for kind in cast.others:
         yield GameScenario(f"{NAMES[culprit]} plays {kind}", clients, "other", kind)
+    if rings_while_others_think(spec):
+        yield GameScenario("everybody thinks long", clients, slow=SLOW)
     if clients > 1:
         yield GameScenario("one is alone", 1, lonely=True)
         yield GameScenario("two have one name", clients, namesakes=True)
@@ -163,7 +178,7 @@ def _scenes(spec: Spec, cast: StrategySet) -> Iterator[GameScenario]:
     if small(spec) is not None:
         yield GameScenario("all that is counted is small", clients, "curious", lonely=True, small=True)
     for role in spec.roles:
-        for question in dict.fromkeys(_questions(spec, role)):
+        for question in dict.fromkeys(questions(spec, role)):
             for nth in (1, 2):
                 deed = InjectedFault("dumb", role, culprit, question, nth)
                 yield GameScenario(f"the player of {NAMES[culprit]} {deed}", clients, deed=deed)

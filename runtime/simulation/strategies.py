@@ -243,7 +243,8 @@ def _next(choice: Choice, state: str) -> Iterator[str]:
 class StrategySet:
     """The strategies of a spec's game by their names: ``fair`` are those that play if nothing is amiss, in turn."""
 
-    def __init__(self, spec: Spec) -> None:
+    def __init__(self, spec: Spec, own: Mapping[str, Strategy] = {}) -> None:
+        """With strategies of one's ``own`` these play, and nobody vouches for them."""
         self.kinds: dict[str, Strategy] = {}
         default = default_kind(spec)
         fair: list[str] = []
@@ -253,6 +254,9 @@ class StrategySet:
             fair.extend(getattr(module, "FAIR", ()))
         self.fair = tuple(fair) or ((default,) if default in self.kinds else ())
         self.vouched = frozenset((*self.fair, default))
+        if own:
+            self.kinds, self.fair = dict(own), tuple(own)
+            self.vouched = frozenset()
 
     @property
     def others(self) -> tuple[str, ...]:

@@ -253,7 +253,7 @@ def test_games_are_recorded_compared_and_an_edit_is_told(
     assert "host before: 30 ann LEFT " in out
     assert "more games go another way" in out
     (count,) = re.findall(r"^(\d+) problems$", err, re.MULTILINE)
-    assert f"played, {count} problems\n" in err
+    assert f"played, {count} problems; " in err
     shown = json.loads(run(capsys, "check", "mine.yaml", "--baseline", "games.json", "--json")[1])
     (about,) = shown["specs"]
     assert about["games"] > 50

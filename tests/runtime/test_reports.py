@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from machines.verification.abstract.contracts import FORMS
 from runtime.cli import main
 from runtime.manual import pages
 from runtime.manual.verdicts import VERDICTS
@@ -253,6 +254,21 @@ def test_a_file_that_can_not_be_written_is_one_sentence(capsys: pytest.CaptureFi
     assert err.splitlines()[-1] == "accord: no/such/folder can not be written: no such file or directory"
 
 
+def test_a_verdict_with_dead_branches_says_that_they_are_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dead = tmp_path / "dead.yaml"
+    dead.write_text(pages()["A510"].bad.text)
+
+    code, _, err = run(capsys, "check", str(dead))
+
+    assert code == 2
+    assert "proved for any number of clients" in err
+    assert " states; but no run takes 1 branch (A510)" in err
+    (spec,) = json.loads(run(capsys, "check", str(dead), "--json")[1])["specs"]
+    assert [finding["code"] for finding in spec["explored"]["dead"]] == ["A510"]
+
+
 # -- explain ---------------------------------------------------------------------------------------------------------
 
 
@@ -270,8 +286,17 @@ def test_a_code_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
 def test_without_a_code_all_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     listed = [line.split()[0] for line in run(capsys, "explain")[1].splitlines()]
 
-    assert listed == [*pages(), *VERDICTS]
+    assert listed == [*pages(), *VERDICTS, "contracts"]
     assert [one["code"] for one in json.loads(run(capsys, "explain", "--json")[1])["codes"]] == list(pages())
+
+
+def test_every_contract_that_a_rule_may_keep_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "explain", "contracts")
+
+    lines = [line.strip().split("  ")[0] for line in out.splitlines()]
+    assert [line for line in lines if line in {form.written for form in FORMS}] == [form.written for form in FORMS]
+    assert "accord explain contracts" in " ".join(run(capsys, "explain", "possible")[1].split())
+    assert json.loads(run(capsys, "explain", "contracts", "--json")[1])["topic"] == "contracts"
 
 
 def test_an_unknown_code_has_a_near_one(capsys: pytest.CaptureFixture[str]) -> None:

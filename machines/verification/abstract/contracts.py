@@ -8,21 +8,7 @@ a table of its module, ``CONTRACTS``, or that of ``rules.contracts`` with the sa
         "playing(table, player)": "true only if player is unmarked",
     }
 
-| contract | says of what the rule returns |
-|---|---|
-| ``marks x`` | in it, and in all that is made of it, the peer x is marked: out, thrown out, an offender |
-| ``true only if x is unmarked`` | it is true only if no peer of x is marked in any argument |
-| ``whether x is unmarked`` | it is true if no peer of x is marked in any argument, else false |
-| ``true only if nobody is marked`` | it is true only if no peer is marked in any argument |
-| ``one of x`` | it is one peer of x that is not marked |
-| ``all of x`` | it lists each peer of x that is not marked, once, in some order |
-| ``marked of x`` | it lists each marked peer of x, once |
-| ``some of x`` | it lists some of the peers of x that are not marked, once each, in the order of x |
-| ``others of x`` | it lists those that ``some of x``, by another rule of the module, leaves out, in the order of x |
-| ``pairs of x`` | it lists each pair of peers of x once, the one that comes earlier in x first, in the order of x |
-| ``groups of x`` | it lists lists of two or more peers of x, unmarked, each in one at most, in the order of x |
-| ``'text' if and only if x is marked`` | it is that text if a peer of x is marked, and else another |
-| ``no peers`` | it holds no peer at all, as a board or a name does not |
+`FORMS` has all of them; `accord explain contracts` prints them.
 
 A verdict says which contracts it rests on. `watched` holds a module of rules to its contracts while games are played.
 """
@@ -42,20 +28,50 @@ from typing import Any
 from machines.model import Spec
 
 _HEAD = re.compile(r"(\w+)\(([^()]*)\)")
-_FORMS = (
-    ("marks", re.compile(r"marks (\w+)")),
-    ("unmarked", re.compile(r"true only if (\w+) is unmarked")),
-    ("whether", re.compile(r"whether (\w+) is unmarked")),
-    ("clean", re.compile(r"true only if nobody is marked")),
-    ("one", re.compile(r"one of (\w+)")),
-    ("all", re.compile(r"all of (\w+)")),
-    ("marked", re.compile(r"marked of (\w+)")),
-    ("some", re.compile(r"some of (\w+)")),
-    ("others", re.compile(r"others of (\w+)")),
-    ("pairs", re.compile(r"pairs of (\w+)")),
-    ("groups", re.compile(r"groups of (\w+)")),
-    ("text", re.compile(r"'([^']+)' if and only if (\w+) is marked")),
-    ("none", re.compile(r"no peers")),
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form of contract: what it is called here, how it is written, what it says of what a rule returns."""
+
+    kind: str
+    written: str
+    says: str
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """What a contract of this form is: its last group is the argument that it is about, if it is about one."""
+        return re.compile(re.sub(r"\bx\b", r"(\\w+)", self.written).replace("'text'", "'([^']+)'"))
+
+
+FORMS = (
+    Form(
+        "marks", "marks x", "in it, and in all that is made of it, the peer x is marked: out, thrown out, an offender"
+    ),
+    Form("unmarked", "true only if x is unmarked", "it is true only if no peer of x is marked in any argument"),
+    Form("whether", "whether x is unmarked", "it is true if no peer of x is marked in any argument, else false"),
+    Form("clean", "true only if nobody is marked", "it is true only if no peer is marked in any argument"),
+    Form("one", "one of x", "it is one peer of x that is not marked"),
+    Form("all", "all of x", "it lists each peer of x that is not marked, once, in some order"),
+    Form("marked", "marked of x", "it lists each marked peer of x, once"),
+    Form("some", "some of x", "it lists some of the peers of x that are not marked, once each, in the order of x"),
+    Form(
+        "others",
+        "others of x",
+        "it lists those that `some of x`, by another rule of the module, leaves out, in that order",
+    ),
+    Form(
+        "pairs",
+        "pairs of x",
+        "it lists each pair of peers of x once, the one that comes earlier in x first, in that order",
+    ),
+    Form(
+        "groups",
+        "groups of x",
+        "it lists lists of two or more peers of x, unmarked, each in one at most, in the order of x",
+    ),
+    Form("text", "'text' if and only if x is marked", "it is that text if a peer of x is marked, and else another"),
+    Form("none", "no peers", "it holds no peer at all, as a board or a name does not"),
 )
 DEPTH = 8  # how deep `watched` looks for peers in a value: a cup of series of games of pairs is 7 deep
 
@@ -90,10 +106,11 @@ def contracts_of(module: str, table: Mapping[str, str]) -> dict[str, Contract]:
         if named is None:
             raise ContractError(f"{module}: {head!r} is not written like a call: rule(argument, argument)")
         arguments = [name.strip() for name in named[2].split(",") if name.strip()]
-        for kind, form in _FORMS:
-            match = form.fullmatch(text)
+        for form in FORMS:
+            match = form.pattern.fullmatch(text)
             if match is None:
                 continue
+            kind = form.kind
             about = match[match.lastindex] if match.lastindex is not None else None
             said = match[1] if kind == "text" else ""
             if about is not None and about not in arguments:
@@ -104,7 +121,9 @@ def contracts_of(module: str, table: Mapping[str, str]) -> dict[str, Contract]:
             )
             break
         else:
-            raise ContractError(f"{module}: {head!r} promises {text!r}, which is no contract")
+            raise ContractError(
+                f"{module}: {head!r} promises {text!r}, which is no contract (accord explain contracts has all of them)"
+            )
     return found
 
 
