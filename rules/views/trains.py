@@ -107,6 +107,10 @@ def shown(message: str, fields: Mapping[str, Any] | Iterable[tuple[str, Any]]) -
             return f"takes {in_line(city)} - {in_line(other)}, {colour} {length}"
         case "more_cards":
             return "asks for cards"
+        case "win":
+            return "won the game" if fields["won"] else "did not win the game"
+        case "end":
+            return result_lines({"won": fields["won"]})[0]
     return None
 
 

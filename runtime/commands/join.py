@@ -46,7 +46,7 @@ from runtime.commands.options import (
     shown_address,
     token_in,
 )
-from runtime.commands.results import result_lines
+from runtime.commands.results import news_lines, told_here
 from runtime.commands.secure_step import check_secures
 from runtime.journal.losses import EVIDENCE_SHOWN, Loss, Losses, own_loss, parting_words
 from runtime.journal.writing import Head, Journal
@@ -382,5 +382,6 @@ class _Client:
     def lines(self, ended: Ended, evidence: int) -> Iterator[str]:
         """Yield how it fared, for people."""
         failed = self._failed(ended)
-        yield from result_lines(self.program.spec, ended) if failed == ended.failed else [failed or ""]
+        news = news_lines(self.program.spec, ended, told_here())
+        yield from news if failed == ended.failed else [failed or ""]
         yield from self.losses.lines(evidence)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -12,10 +12,31 @@ from machines.model import Spec
 from machines.values import plain
 from runtime.journal.losses import Losses
 from runtime.players.companions import companions
+from runtime.players.terminal import last_told
+from runtime.process.output import results_among_notes
 from runtime.sessions.game_result import GameResult, PlayerResult
 
 if TYPE_CHECKING:
     from runtime.commands.match_setup import MatchSetup
+
+
+Told = Sequence[tuple[str, Mapping[str, Any]]]  # What persons were told last: the text, and the message's fields.
+
+
+def told_here() -> Told:
+    """Return what persons at the terminal have just read, if they read the result there too."""
+    return last_told() if results_among_notes() else ()
+
+
+def news_lines(spec: Spec, ended: Ended, told: Told) -> list[str]:
+    """Return what to print of an end for who was ``told`` its last message: what that did not say."""
+    lines = result_lines(spec, ended)
+    if ended.failed is not None:
+        return lines
+    said = {line.strip() for text, _ in told for line in text.split("\n")}
+    for _, fields in told:
+        said.update(map(_result_in_json, [dict(fields), *(fields.values() if len(fields) == 1 else ())]))
+    return [line for line in lines if line.strip() not in said]
 
 
 def result_lines(spec: Spec, ended: Ended) -> list[str]:
@@ -27,7 +48,11 @@ def result_lines(spec: Spec, ended: Ended) -> list[str]:
         if told is not None and ended.value is not None:
             lines: list[str] = list(told(ended.value))
             return lines
-    return [f"result: {msgspec.json.encode(plain(ended.value)).decode()}"]
+    return [_result_in_json(ended.value)]
+
+
+def _result_in_json(value: Any) -> str:
+    return f"result: {msgspec.json.encode(plain(value)).decode()}"
 
 
 def game_facts(
@@ -59,15 +84,16 @@ def _player(outcome: PlayerResult, losses: Losses) -> dict[str, Any]:
 
 
 def game_lines(chosen: MatchSetup, result: GameResult, evidence: int) -> list[str]:
-    """Return a game for people."""
+    """Return a game for people; what was told to those at the terminal is left out where they read this too."""
+    told = told_here()
     kinds = ", ".join(f"{outcome.name} ({outcome.kind})" for outcome in result.players)
     lines = [f"{chosen.spec.protocol}: {kinds}"]
     if result.ended is not None:
-        lines += [*result_lines(chosen.spec, result.ended), *_points(chosen.spec, result)]
+        lines += [*news_lines(chosen.spec, result.ended, told), *_points(chosen.spec, result)]
     elif not result.sessions:
         lines.append(f"{chosen.server} goes on for ever: it was stopped once all players had ended")
     for name, ended in result.sessions.items():
-        lines += [f"{name}: {line}" for line in result_lines(chosen.spec, ended)]
+        lines += [f"{name}: {line}" for line in news_lines(chosen.spec, ended, told)]
     lines += [_failure(outcome.name, _why(outcome.failed)) for outcome in result.players if outcome.failed]
     return [*lines, *result.losses.lines(evidence)]
 

@@ -54,6 +54,7 @@ class Terminal:
     def __init__(self, read: Callable[[], str], write: Callable[[str], object], *, interactive: bool) -> None:
         self.lock = anyio.Lock()  # One question at a time, if several persons share the terminal.
         self.write = write
+        self.told: dict[str, tuple[str, dict[str, Any]]] = {}  # By person: the text and fields of what came last.
         self._read = read
         self._interactive = interactive
         self._lines: deque[str] = deque()
@@ -126,6 +127,11 @@ def own_terminal() -> Terminal:
             raise UnknownPlayerError("a person at the terminal needs standard input and standard error: one is closed")
         _own = Terminal(_line_reader(sys.stdin), _writer(sys.stderr), interactive=sys.stdin.isatty())
     return _own
+
+
+def last_told() -> tuple[tuple[str, dict[str, Any]], ...]:
+    """Return what each person at this process's terminal was told last: the text, and the message's fields."""
+    return tuple(_own.told.values()) if _own is not None else ()
 
 
 def _line_reader(stream: TextIO) -> Callable[[], str]:
@@ -212,9 +218,12 @@ class TerminalPlayer:
     def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Show what came; the board where the game has a view of it."""
         self._tell_overtaken()
-        if not self._show(message, fields):
+        text = self._shown(message, fields)
+        if not text:
             told = ", ".join(f"{name} {brief(value)}" for name, value in fields.items())
-            self._say(f"{self._name} is told {message}{': ' + told if told else ''}\n")
+            text = f"{self._name} is told {message}{': ' + told if told else ''}"
+        self._say(text.rstrip("\n") + "\n")
+        self._terminal.told[self._name] = text, fields
 
     def _tell_overtaken(self) -> None:
         if self._overtaken:
@@ -224,13 +233,9 @@ class TerminalPlayer:
     def _say(self, text: str) -> None:
         self._terminal.write(text)
 
-    def _show(self, message: str, fields: dict[str, Any]) -> bool:
-        for shown in self._views:
-            text = shown(message, fields)
-            if text:
-                self._say(text.rstrip("\n") + "\n")
-                return True
-        return False
+    def _shown(self, message: str, fields: dict[str, Any]) -> str:
+        """Return a message as the game shows it; empty if it does not."""
+        return next((text for shown in self._views if (text := shown(message, fields))), "")
 
     async def _pick(self, choices: Sequence[tuple[str, Any]]) -> Any:
         """Show the choices a page at a time and return the answer of the one picked."""

@@ -32,6 +32,14 @@ def results() -> TextIO:
     return sys.stdout if _results is None else _results
 
 
+def results_among_notes() -> bool:
+    """Tell whether results go where standard error goes, as on a terminal: who reads the one reads the other."""
+    try:
+        return os.path.sameopenfile(results().fileno(), sys.stderr.fileno())
+    except (AttributeError, OSError, ValueError):  # one of them is closed, or is no file
+        return False
+
+
 @contextmanager
 def results_apart() -> Iterator[None]:
     """Keep standard output for the command: what players and rules print meanwhile goes to standard error.

@@ -94,6 +94,8 @@ def test_what_is_no_map_is_refused(draw: Any) -> None:
     [
         ("connection", {"connection": ("Ash", "Bay", "red", 3)}, "takes Ash - Bay, red 3"),
         ("more_cards", {}, "asks for cards"),
+        ("win", {"won": False}, "did not win the game"),
+        ("end", {"won": True}, "won the tournament"),
         ("returned", {"unwanted": (("Ash", "Bay"), ("Bay", "Cod"))}, "returns Ash to Bay, Bay to Cod"),
         ("name", {"name": "\x1b[2J"}, r"signs up as '\x1b[2J'"),
         ("map", {"map": CHART}, "brings a map along, 3 cities, 3 connections"),
@@ -102,7 +104,7 @@ def test_what_is_no_map_is_refused(draw: Any) -> None:
             {"map": {}},
             "(this map cannot be drawn: a map has width, height, cities and connections, and nothing else)",
         ),
-        ("win", {"won": True}, None),
+        ("more", {"cards": {}}, None),
     ],
 )
 def test_messages_are_shown_in_a_line(message: str, fields: Any, text: str | None) -> None:

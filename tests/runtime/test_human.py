@@ -5,15 +5,19 @@ from __future__ import annotations
 import io
 import os
 import queue
+import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import anyio
 import pytest
 
+from machines.effects import Ended
 from machines.model import Spec
 from machines.parser.loader import load
+from runtime.commands.results import news_lines, result_lines
 from runtime.players import person_answers, terminal
 from runtime.players.base import DecisionError, UnknownPlayerError
 from runtime.players.terminal import PAGE, Terminal, TerminalPlayer
@@ -325,3 +329,55 @@ def test_without_a_terminal_no_person_plays(stream: str, monkeypatch: pytest.Mon
 
     with pytest.raises(UnknownPlayerError, match="needs standard input and standard error"):
         terminal.own_terminal()
+
+
+ENDED = {"board": ([[None] * 10] * 10, []), "winners": [["bob"], ["ann"]], "losers": []}
+TABLE = {"ranking": [["bob"], ["ann"]], "cheaters": [], "rounds": 1, "players": []}
+
+
+async def test_a_ranking_that_a_person_has_read_is_not_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = Desk()
+    monkeypatch.setattr(terminal, "_own", desk.terminal)
+    ann = person(desk, TSURO)
+    ann.heard("TOKEN", {"token": "white"})
+    before = news_lines(TSURO, Ended(TABLE, None), terminal.last_told())
+    ann.heard("ENDED", ENDED)
+
+    assert "  1. bob\n  2. ann\n" in desk.shown
+    assert (
+        before == result_lines(TSURO, Ended(TABLE, None)) == ["1. bob", "2. ann", "1 round after the first placements"]
+    )
+    assert news_lines(TSURO, Ended(TABLE, None), terminal.last_told()) == ["1 round after the first placements"]
+    assert news_lines(TSURO, Ended(TABLE | {"ranking": [["ann"], ["bob"]]}, None), terminal.last_told())[0] == "1. ann"
+
+
+@pytest.mark.parametrize(
+    ("fields", "value", "lines"),
+    [
+        ({"winner": "bob"}, "bob", []),
+        ({"winner": "bob", "by": 3}, {"winner": "bob", "by": 3}, []),
+        ({"winner": "bob", "by": 3}, "bob", ['result: "bob"']),
+        ({"won": True}, 1, ["result: 1"]),
+    ],
+)
+def test_a_result_without_a_view_is_told_already_if_the_last_message_is_nothing_else(
+    fields: dict[str, Any], value: Any, lines: list[str]
+) -> None:
+    assert news_lines(SPEC, Ended(value, None), [("ann is told so", fields)]) == lines
+
+
+def test_a_result_is_told_once_where_both_streams_meet_and_whole_where_they_part(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "runtime", "play", "sticks", "--seed", "1", "--player", "human", "--no-journal"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+
+    def play(errors: int) -> str:
+        done = subprocess.run(
+            words, input="1\n" * 30, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment, cwd=tmp_path
+        )
+        assert done.returncode == 0
+        return done.stdout
+
+    together, apart = play(subprocess.STDOUT), play(subprocess.DEVNULL)
+    assert together.count("is told WINNER: winner player") == 1
+    assert "result:" not in together
+    assert apart.splitlines()[1].startswith('result: "player')
