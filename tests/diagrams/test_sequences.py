@@ -201,10 +201,10 @@ def test_a_send_that_names_nobody_goes_to_the_one_who_spoke_not_to_all_awaited()
 
 
 def test_a_loop_is_left_before_what_follows_it() -> None:
-    remarks = [element.text for element in told(scenario(load("santorini-prompts"), "player", "main"))
+    remarks = [element.text for element in told(scenario(load("santorini-rulecheck"), "client", "main"))
                if isinstance(element, Remark)]  # fmt: skip
 
-    assert remarks.index("leaves the loop") == remarks.index("ended") - 1
+    assert remarks.index("leaves the loop") == remarks.index("tournament") - 1
 
 
 def test_ways_that_meet_again_are_alternatives_and_what_follows_stands_behind_them() -> None:
