@@ -181,7 +181,7 @@ class ParseContext:
             if seconds is not None:
                 return Constant(seconds, inside(node))
             meant = _MEANT.match(mistaken(node.text)) if node.plain else None
-            if meant is not None:
+            if meant is not None and ".." not in meant[1]:  # a range is no time; `2 - 1` is a sum, as anywhere
                 mend = Mend(node.place, node.text, meant[1])
                 text = f"{shown(node.text)} is no time"
                 self.problems.add(node.place, "A261", text, f"did you mean '{meant[1]}'?", mends=(mend,))
