@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from rules.santorini_board import EMPTY, SIDE, WORDS, Board, BoardError, cell_of, place_of, read_board, step_of
+from rules.santorini_board import CAP, EMPTY, SIDE, WORDS, Board, BoardError, cell_of, place_of, read_board, step_of
 from rules.views.santorini_offered import offered
 from rules.views.santorini_svg import LETTERS, board_svg, players_of
 
-__all__ = ["EXPLANATION", "board_svg", "board_text", "offered", "pictured", "result_lines", "shown"]
+__all__ = ["EXPLANATION", "board_svg", "board_text", "offered", "pictured", "result_lines", "shown", "verdict"]
 
 WORKERS = 4  # on the board of a game that has begun
 EXPLANATION = """\
@@ -150,11 +150,51 @@ def pictured(state: Any, who: str, message: str, fields: Mapping[str, Any]) -> t
     has a board, it is kept: from what clients do, each with its own workers' numbers.
     """
     if "board" in fields:
-        return None, partial(board_svg, fields["board"], turn=who)
+        return read_board(fields["board"]), partial(board_svg, fields["board"], turn=who)
     if message in ("wid_posn", "wid_move_build_dir"):
         kept = _done(state or EMPTY, f"{who}{fields['wid']}", fields)
-        return kept, partial(board_svg, kept.wire, turn=who)
-    return state, None
+        if message == "wid_posn":
+            return kept, partial(board_svg, kept.wire)
+        at = kept.cell(f"{who}{fields['wid']}")
+        if fields["build_dir"] is None and at is not None:  # it claims to have won
+            won = kept.heights[at] == CAP - 1
+            return kept, partial(board_svg, kept.wire, lines=[f"{in_line(who)} has won the game"] if won else [])
+        return kept, partial(board_svg, kept.wire, turn=_other(kept, who))
+    winner = _winner(state, who, message, fields) if state is not None else None
+    if winner is None:
+        return state, None
+    return state, partial(board_svg, state.wire, lines=[f"{in_line(winner)} has won the game"])
+
+
+def verdict(name: str, message: str, fields: Mapping[str, Any]) -> str | None:
+    """Return what a message tells a player called ``name`` of how it ended for it, None for nothing."""
+    match message:
+        case "game_over" | "best_n_result" | "game_result":
+            return _news_shown(message, fields)
+        case "game_winner":
+            return f"you have {'won' if fields['winner'] == name else 'lost'} the game"
+        case "tournament_over" | "tournament_result" | "results" if "won" in fields:
+            return f"you have {'won' if fields['won'] else 'not won'} the tournament"
+    return None
+
+
+def _winner(board: Board, who: str, message: str, fields: Mapping[str, Any]) -> str | None:
+    """Return who has won by a message that tells the client ``who`` of the end of a game, None if it does not say."""
+    match message:
+        case "game_over":
+            return who if fields["won"] else _other(board, who)
+        case "game_result" if fields["verdict"] in ("WINNER", "LOSER"):
+            return who if fields["verdict"] == "WINNER" else _other(board, who)
+        case "game_winner":
+            return str(fields["winner"])
+    return None
+
+
+def _other(board: Board, who: str) -> str | None:
+    """Return the player that ``who`` plays against, None if the board does not tell."""
+    players = players_of(board)
+    others = [player for player in players if player != who]
+    return others[0] if len(players) == 2 and len(others) == 1 else None
 
 
 def _done(board: Board, worker: str, fields: Mapping[str, Any]) -> Board:

@@ -13,7 +13,7 @@ from rules.tsuro_board import SIDE, BoardError, facing, port_of, read_board, til
 from rules.views.tsuro_offered import offered
 from rules.views.tsuro_svg import board_svg
 
-__all__ = ["EXPLANATION", "board_svg", "board_text", "offered", "pictured", "result_lines", "shown"]
+__all__ = ["EXPLANATION", "board_svg", "board_text", "offered", "pictured", "result_lines", "shown", "verdict"]
 
 # Black and blue would share a letter; printers call black K.
 LETTERS = {"white": "W", "black": "K", "red": "R", "green": "G", "blue": "B"}
@@ -124,11 +124,25 @@ def pictured(state: Any, who: str, message: str, fields: Mapping[str, Any]) -> t
             drawing = partial(board_svg, fields["board"], turn=turn, hand=hand, newest=newest, names=colours)
             return (colours, newest), drawing
         case "ENDED":
+            losers, in_rank = fields["losers"], {name for group in fields["winners"] for name in group}
+            ejected = [colour for colour, name in colours.items() if name in losers and name not in in_rank]
             drawing = partial(
-                board_svg, fields["board"], names=colours, ranking=fields["winners"], cheaters=fields["losers"]
+                board_svg, fields["board"], names=colours, ejected=ejected, ranking=fields["winners"], cheaters=losers
             )
             return (colours, newest), drawing
     return (colours, newest), None
+
+
+def verdict(name: str, message: str, fields: Mapping[str, Any]) -> str | None:
+    """Return what a message tells a player called ``name`` of how it ended for it, None for nothing."""
+    if message != "ENDED":
+        return None
+    place = 1
+    for group in fields["winners"]:
+        if name in group:
+            return "you have won the game" if place == 1 else f"you have lost the game: place {place}"
+        place += len(group)
+    return "you are out for breaking the rules" if name in fields["losers"] else None
 
 
 def result_lines(result: Any) -> list[str]:

@@ -5,7 +5,7 @@ SVG text, written by hand: no library is needed, and the same board gives the sa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from rules.tsuro_board import COLOURS, PORTS, SIDE, Board, Start, facing, port_of, read_board, tile_text
@@ -202,10 +202,21 @@ def _panel(
             y += 21
             parts.append(written(x, y, short(f"{place}. {', '.join(group)}", LINE_CHARACTERS), "text"))
             place += len(group)
-        if cheaters:
+        for line in _wrapped(f"ejected: {', '.join(cheaters)}") if cheaters else ():
             y += 21
-            parts.append(written(x, y, short(f"ejected: {', '.join(cheaters)}", LINE_CHARACTERS), "text"))
+            parts.append(written(x, y, line, "text"))
     return "\n".join(parts)
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    """Yield a text in lines that fit the panel; only a word that is longer than a line is cut."""
+    line = ""
+    for word in text.split(" "):
+        if line and len(line) + 1 + len(word) > LINE_CHARACTERS:
+            yield short(line, LINE_CHARACTERS)
+            line = ""
+        line = f"{line} {word}" if line else word
+    yield short(line, LINE_CHARACTERS)
 
 
 def _hand(parts: list[str], hand: Sequence[Any], chosen: Any, x: float, y: float) -> float:

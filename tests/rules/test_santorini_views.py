@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rules.santorini_board import BoardError
-from rules.views.santorini import board_svg, board_text, result_lines, shown
+from rules.views.santorini import board_svg, board_text, pictured, result_lines, shown, verdict
 
 BOARD = [[0, "1ann1", 4], ["0bob1"], [0, 0, 3, "2bob2"], [0, 0, "0ann2"]]
 
@@ -134,3 +134,66 @@ def test_what_a_client_hears_of_the_end(result: Any, lines: list[str]) -> None:
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_no_text_breaks_the_picture(title: str, line: str) -> None:
     ElementTree.fromstring(board_svg(BOARD, title=title, lines=[line]))
+
+
+def seen_after(*messages: tuple[str, str, dict[str, Any]]) -> list[str]:
+    """The texts of the last picture that is drawn when these messages come, each with the client of it."""
+    state, last = None, None
+    for who, message, fields in messages:
+        state, draw = pictured(state, who, message, fields)
+        last = draw or last
+    assert last is not None
+    return texts(last())
+
+
+PLACED = [
+    (who, "wid_posn", {"wid": wid, "posn": posn})
+    for who, wid, posn in (("ann", 1, (0, 0)), ("bob", 1, (3, 3)), ("ann", 2, (5, 5)), ("bob", 2, (0, 5)))
+]
+ANN_TURN = ("ann", "wid_move_build_dir", {"wid": 1, "move_dir": "South", "build_dir": "East"})
+
+
+def test_after_a_turn_the_other_is_to_move_and_after_the_winning_one_nobody() -> None:
+    seen = seen_after(*PLACED, ANN_TURN)
+    assert "1 at 3,3, 2 at 0,5; to move" in seen
+    assert "1 at 1,0, 2 at 5,5" in seen
+
+    at_first = ("bob", "board_and_move_build_request", {"board": BOARD})
+    for direction, wins in (("West", True), ("South", False)):  # a step that ends lower has not won, whatever it claims
+        turn = ("bob", "wid_move_build_dir", {"wid": 2, "move_dir": direction, "build_dir": None})
+        seen = seen_after(at_first, turn)
+        assert ("bob has won the game" in seen) == wins
+        assert not any("to move" in text for text in seen)
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        ("ann", "game_over", {"won": False}),
+        ("bob", "game_over", {"won": True}),
+        ("ann", "game_result", {"verdict": "LOSER"}),
+        ("ann", "game_winner", {"winner": "bob"}),
+    ],
+)
+def test_the_board_stays_when_the_game_is_over_and_says_who_has_won(end: Any) -> None:
+    """Also where the board came in a message, and the player's own turn was the last that its client was told."""
+    asked = ("ann", "board_and_move_build_request", {"board": BOARD})
+    turn = ("ann", "wid_move_build_dir", {"wid": 1, "move_dir": "South", "build_dir": "East"})
+    for seen in (seen_after(*PLACED, ANN_TURN, end), seen_after(asked, turn, end)):
+        assert "bob has won the game" in seen
+        assert {"A1", "A2", "B1", "B2"} <= set(seen)
+        assert not any("to move" in text for text in seen)
+
+
+@pytest.mark.parametrize(
+    ("message", "fields", "told"),
+    [
+        ("game_over", {"won": False}, "you have lost the game"),
+        ("game_winner", {"winner": "ann"}, "you have won the game"),
+        ("game_winner", {"winner": "bob"}, "you have lost the game"),
+        ("tournament_over", {"won": False, "game_history": []}, "you have not won the tournament"),
+        ("move_build_request", {"action": None}, None),
+    ],
+)
+def test_a_player_is_told_how_it_ended_for_it(message: str, fields: dict[str, Any], told: str | None) -> None:
+    assert verdict("ann", message, fields) == told

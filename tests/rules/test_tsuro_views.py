@@ -11,7 +11,7 @@ import pytest
 
 from rules import tsuro
 from rules.tsuro_board import PORTS, TILES, Board, BoardError, Tile
-from rules.views.tsuro import board_svg, board_text, result_lines, shown
+from rules.views.tsuro import board_svg, board_text, pictured, result_lines, shown, verdict
 from rules.views.tsuro_svg import INWARDS, PLACES
 
 
@@ -199,3 +199,32 @@ def test_a_clients_result_and_a_game_that_never_was_are_told_too() -> None:
     assert result_lines({"winners": [["ann"], ["bob"]], "losers": []}) == ["1. ann", "2. bob"]
     assert result_lines({"winners": [], "losers": [""]}) == ["nobody won", "ejected: ''"]
     assert result_lines(None) == ["no game: too few players"]
+
+
+ENDED = {"winners": [["ann"], ["bob"]], "losers": ["cyd", "dan", "eve with a name"], "board": tsuro.board(table())}
+
+
+def test_at_the_end_who_was_ejected_is_marked_so_and_no_name_of_them_is_cut() -> None:
+    colours = {"white": "ann", "black": "bob", "red": "cyd", "green": "dan", "blue": "eve with a name"}
+    _, draw = pictured((colours, None), "ann", "ENDED", ENDED)
+
+    assert draw is not None
+    seen = [element.text for element in ElementTree.fromstring(draw()).iter(f"{SVG}text")]
+    assert "has not begun" not in seen
+    assert seen.count("ejected") == 2, "who had not begun yet"
+    assert "ejected; the token is at C of 0,9" in seen
+    assert seen[-2:] == ["ejected: cyd, dan, eve", "with a name"]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("ann", "you have won the game"),
+        ("bob", "you have lost the game: place 2"),
+        ("cyd", "you are out for breaking the rules"),
+        ("zoe", None),
+    ],
+)
+def test_a_player_is_told_how_it_ended_for_it(name: str, told: str | None) -> None:
+    assert verdict(name, "ENDED", ENDED) == told
+    assert verdict(name, "TOKEN", {"token": "white"}) is None
