@@ -207,6 +207,8 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
                 if node.awaits is not None:
                     self.register(frame, node, afresh=False)
             elif node.kind == ACCEPT:
+                if frame.accepting is None:
+                    raise FailedError("the sign-up is not open, so it cannot be kept: 'failed' has to lead elsewhere")
                 admission.hear_seated(self, frame, node)
         except BaseException:
             frame.deadline, frame.moments, frame.serial = clocks
@@ -214,6 +216,8 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
                 self.questions.pop(frame.question)
                 frame.question = None
             raise
+        if self.unheard:
+            self.hear_more()
 
     def go_on(self, frame: CallFrame) -> None:
         """What a state does is done: take the first branch of ``then`` that may be taken, and so on where it passes."""
@@ -496,7 +500,8 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
             seat.silent and not seat.inbox and not seat.more and frame.host is self.lent_to(seat) for seat in group
         ):
             frame.empty_told = True
-            self.lonely += (frame,)
+            if frame not in self.lonely:  # it may be from a state that it has left
+                self.lonely += (frame,)
 
     def hear(self, frame: CallFrame, group: tuple[PeerState, ...]) -> None:
         """Let a frame hear these seats and no others; a loss that nobody was told is told it.

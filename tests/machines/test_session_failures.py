@@ -319,6 +319,25 @@ def test_a_seated_branch_that_raises_leaves_nobody_half_seated() -> None:
     assert value(run) == 1
 
 
+@pytest.mark.parametrize("kept", ["stay", "again"])
+@pytest.mark.parametrize(
+    ("opens", "leads"),
+    [("seats: len(guests) - 1", "then: over"), ("seats: len(guests)", "then: [{if: acts.boom(), then: over}, over]")],
+    ids=["it cannot open", "it has shut"],
+)
+def test_a_sign_up_that_is_not_open_cannot_be_kept_and_fails_further_out(kept: str, opens: str, leads: str) -> None:
+    run = serve(f"""
+    main:
+      always: {{failed: {{return: "'outside'"}}}}
+      begin: {{let: {{guests: []}}, then: door}}
+      door: {{accept: enter(peer), as: guests, {opens}, within: long, failed: {kept}, timeout: {{return: 1}}, {leads}}}
+      over: {{return: null}}
+    """)
+
+    assert value(run) == "outside"
+    assert sum("cannot be kept" in note for note in run.notes) == 1
+
+
 def test_a_failed_branch_that_fails_is_answered_further_out() -> None:
     run, ann = seated(
         """

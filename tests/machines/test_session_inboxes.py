@@ -36,6 +36,25 @@ def test_a_message_of_a_peer_that_nobody_hears_waits_for_the_next_who_does() -> 
     assert value(run) == 7
 
 
+@pytest.mark.parametrize("then", ["stay", "again", "play"])
+def test_a_branch_that_has_an_always_hear_more_wakes_what_waited_for_that(then: str) -> None:
+    run, ann, bob = seated(
+        f"""
+        start: {{let: {{heard: []}}, then: play}}
+        play: {{await: ann, within: reply, receive: {{MOVE: {{let: {{heard: guests}}, then: {then}}}}}, fault: over}}
+        over: {{return: 0}}
+        """,
+        guests=2,
+        always="await: heard\nreceive: {PING: {send: PONG, then: stay}}",
+    )
+
+    run.say(bob, "ping")
+    assert run.heard(bob) == []
+    run.say(ann, move(1))
+
+    assert run.heard(bob) == ["pong"]
+
+
 def test_what_waited_is_met_in_the_order_in_which_it_was_sent() -> None:
     run, ann, bob = seated(
         """

@@ -43,6 +43,27 @@ def test_one_of_a_group_that_is_dropped_is_closed_too_and_the_others_go_on() -> 
     assert value(run) == 1
 
 
+def test_an_empty_group_is_told_once_though_another_state_is_entered_before_that_is_told() -> None:
+    run, ann = seated(
+        """
+        start: {let: {nobody: [], told: 0}, then: play}
+        play: {await: ann, within: reply, receive: {MOVE: one}, fault: {return: reason}}
+        one: {start: brief, await: nobody, within: reply, closed: stay, fault: {return: reason}, ended: two}
+        two:
+          await: nobody
+          within: reply
+          closed: {let: {told: told + 1}, then: stay}
+          fault: {return: told}
+        """,
+        machines="brief: {over: {return: null}}",
+    )
+
+    run.say(ann, move(1))
+    run.wait(5.0)
+
+    assert value(run) == 1
+
+
 @pytest.mark.parametrize("emptied", ["lost before", "dropped before", "no one"])
 def test_a_group_with_nobody_in_it_answers_closed_at_once(emptied: str) -> None:
     run, ann = seated("""

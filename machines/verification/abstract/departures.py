@@ -33,8 +33,8 @@ class Departures(StateQueries):
         if holder is not None and not told:
             self._tell_closed(holder, seat)
 
-    def _tell_closed(self, call: AbstractCall, seat: int) -> None:
-        """Let a call hear that a peer is gone; who drops it and goes on to await it hears so once."""
+    def _tell_closed(self, call: AbstractCall, seat: int | None) -> None:
+        """Let a call hear that a peer is gone, or all of a group, once: who drops it may go on to await it."""
         if (call, ".closed", seat, "closed") not in self.pending:
             self.pending.append((call, ".closed", seat, "closed"))
 

@@ -259,7 +259,7 @@ class AbstractInterpreter(Spawning):
         self._end(why)
 
     def _happen(self, call: AbstractCall, event: str, seat: int | None, reason: str) -> None:
-        if not call.alive or (seat is not None and seat not in call.hears):
+        if not call.alive or (seat not in call.hears if seat is not None else not call.told_empty):
             return
         self._look_round()
         if seat is None:

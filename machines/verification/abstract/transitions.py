@@ -156,6 +156,7 @@ class StateTransitions(StepRunner):
                 call.asked = True
         elif state.accept is not None and call.sign_ups is not None:
             self.hear_seated(call)
+        self.hears_more = True
 
     def _look_round(self, *, at_once: bool = False) -> None:
         """Raise SilentCycle if the step has come back to where it was: then it would go on so without end."""
@@ -250,7 +251,7 @@ class StateTransitions(StepRunner):
         own = len(group) == len(whole)  # nobody of it is lent
         if listed and own and not call.told_empty and all(self.seats[seat] in (TOLD, DROPPED_TOLD) for seat in group):
             call.told_empty = True
-            self.pending.append((call, ".closed", None, "closed"))
+            self._tell_closed(call, None)
 
     def new_call(self, machine: str, arguments: tuple[Value, ...], parent: AbstractCall | None) -> AbstractCall:
         """Return a call of a machine that has not begun yet."""
