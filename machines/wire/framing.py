@@ -153,10 +153,10 @@ class JsonFramer:
             self._chunk = chunk
 
     def try_single_message(self, chunk: bytes) -> bytes | None:
-        """Return a chunk that may be the only payload, a newline after it left in place: see `Framer`."""
+        """Return what may be the only payload of a chunk, without the blanks around it: see `Framer`."""
         if self._chunk or self._buffer or self._error is not None or not 1 < len(chunk) <= self._bytes_max:
             return None
-        return chunk if chunk[0] in _PAIRS else None  # others, such as numbers, may go on in the next chunk
+        return chunk.strip(BLANKS) if chunk[0] in _PAIRS else None  # a number may go on in the next chunk
 
     def next(self) -> bytes | None:
         """Return the next payload or None; see `Framer.next`."""

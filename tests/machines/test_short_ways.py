@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from machines import model
+from machines.effects import Violation
 from machines.engine.compiler import Program
 from machines.engine.session import Session
 from machines.messages import known_json
@@ -22,7 +23,7 @@ from machines.model import Message, Wire
 from machines.wire.codec import Codec, Malformed
 from machines.wire.framing import FrameError, make_framer
 from tests.machines.type_values import NOWHERE, TYPES, json_values, message_of, same, types, values_of
-from tests.support.session_harness import spec_of
+from tests.support.session_harness import Run, spec_of
 
 CODEC = Codec(Wire())
 
@@ -320,6 +321,83 @@ def test_a_chunk_taken_at_once_leads_to_what_the_same_bytes_one_by_one_do(raw: b
         ends.append((session.ended, session.where()))
 
     assert ends[0] == ends[1]
+
+
+BESIDE = """
+protocol: beside
+wire: {{work_max: 1000}}
+connects: {{client: server}}
+messages: {{client: {{GO: go}}, server: {{DONE: done}}}}
+roles:
+  server:
+    main(client):
+{states}
+    short: {{over: {{return: 3}}}}
+  client:
+    main: {{only: {{send: GO, within: 1 min, receive: {{DONE: {{return: 1}}}}, fault: {{return: 0}}}}}}
+"""
+WORDS = "split('" + "a" * 100 + "', 'a')"  # to sort so many takes 808 of the elements that an event may go through
+
+
+@pytest.mark.parametrize(
+    ("states", "sent"),
+    [
+        (
+            """
+      ready: {let: {n: 1}, within: never, receive: {GO: next}, fault: {return: 0}}
+      next: {within: 3 s, when: {n == 1: {send: DONE, return: n}}, fault: {return: 0}}
+            """,
+            ["done"],
+        ),
+        (
+            """
+      ready: {within: never, receive: {GO: next}, fault: {return: 0}}
+      next: {start: short, within: 3 s, ended: {send: DONE, return: result}, fault: {return: 0}}
+            """,
+            ["done"],
+        ),
+        (
+            f"""
+      begin: {{let: {{words: "{WORDS}"}}, then: ready}}
+      ready:
+        within: never
+        after: {{1 s: {{let: {{n: len(sorted(words))}}, then: stay}}}}
+        receive: {{GO: {{let: {{n: len(sorted(words))}}, return: n}}}}
+        fault: {{return: 0}}
+            """,
+            [],
+        ),
+    ],
+    ids=["when", "ended", "clock"],
+)
+def test_what_a_message_sets_going_is_done_at_once_however_it_is_cut(states: str, sent: list[str]) -> None:
+    """The first condition of a session, its first started machine; and a clock that rings before the message."""
+    program = Program(spec_of(BESIDE.format(states=states.strip("\n"))), "server", {})
+    ends = []
+    for pieces in ([b'"go"\n'], [b'"g', b'o"\n']):
+        run = Run(program.spec, program=program)
+        run.now = 2.0
+        for piece in pieces:
+            run.write(0, piece)
+        assert run.heard(0) == sent
+        ends.append((run.ended, run.state()))
+
+    assert ends[0] == ends[1]
+    assert ends[0][0] is not None
+    assert ends[0][0].failed is None
+
+
+def test_a_violation_has_the_message_as_it_is_cut_and_not_the_blanks_after_it() -> None:
+    program = Program(spec_of(TURNS), "server", {})
+    came = []
+    for pieces in ([b'["go", 0, []]\n'], [b'["go"', b", 0, []]\n"]):
+        run = Run(program.spec, program=program)
+        run.join()
+        for piece in pieces:
+            run.write(0, piece)
+        came += [(effect.came, effect.size) for effect in run.effects if isinstance(effect, Violation)]
+
+    assert came == [(b'["go", 0, []]', 13)] * 2
 
 
 def test_a_call_that_has_returned_is_freed_at_once_and_not_by_the_collector() -> None:
