@@ -58,6 +58,7 @@
       row.classList.add("wrong");
       const word = /^[\w$.-]+/.exec(shown[line - 1].slice(column - 1))?.[0] ?? " ";
       const stroke = html("i");
+      stroke.dataset.column = column;
       stroke.style.left = `${column - 1}ch`;
       stroke.style.width = `${word.length}ch`;
       row.append(stroke);
@@ -69,7 +70,7 @@
     const word = /^[\w$.-]*/.exec(area.value.slice(start))[0];
     area.focus();
     area.setSelectionRange(start, start + word.length);
-    $("under").children[line - 1]?.scrollIntoView({ block: "center", inline: "nearest" });
+    ($("under").children[line - 1]?.querySelector(`i[data-column="${column}"]`) ?? $("under").children[line - 1])?.scrollIntoView({ block: "center", inline: "nearest" });
   }
 
   // -- what is known of it -------------------------------------------------------------------------------------

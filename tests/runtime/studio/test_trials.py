@@ -19,6 +19,7 @@ from runtime.playground.stubs import RuleStubs
 from runtime.studio import trials
 from runtime.studio.editing import Workbench
 from runtime.studio.trials import Trial, trial_steps
+from tests.runtime.studio.test_editing import until
 
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 
@@ -229,7 +230,7 @@ def test_all_roles_are_played_by_buttons_and_an_edit_goes_on_from_there(page: An
     assert page.text_content("#script").splitlines()[-1] == "answer ann TAKE count=2"
 
     page.fill("#text", page.input_value("#text").replace("sticks: 21", "sticks: 22"))
-    page.wait_for_function("document.body.dataset.tried === document.body.dataset.checked")
+    until(page, "document.body.dataset.tried === document.body.dataset.checked")
     choices(page, 4)
     page.click("#undo")
     choices(page, 3)
