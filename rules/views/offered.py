@@ -25,6 +25,20 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One of the things that an answer decides, as a person at a terminal is asked for them one after the other.
+
+    ``what`` is decided is the same for all that may stand here. ``label`` is what one types for this one, ``told`` says
+    more of it, and ``drawing`` shows it, in lines of the same length.
+    """
+
+    what: str
+    label: str
+    told: str
+    drawing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Offered:
     """The answers to a question, and a picture to choose one by.
 

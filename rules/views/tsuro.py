@@ -11,9 +11,10 @@ from typing import Any
 
 from rules.tsuro_board import SIDE, BoardError, facing, port_of, read_board, tile_text
 from rules.views.tsuro_offered import offered
+from rules.views.tsuro_steps import steps
 from rules.views.tsuro_svg import board_svg
 
-__all__ = ["EXPLANATION", "board_svg", "board_text", "offered", "pictured", "result_lines", "shown", "verdict"]
+__all__ = ["EXPLANATION", "board_svg", "board_text", "offered", "pictured", "result_lines", "shown", "steps", "verdict"]
 
 # Black and blue would share a letter; printers call black K.
 LETTERS = {"white": "W", "black": "K", "red": "R", "green": "G", "blue": "B"}

@@ -101,16 +101,25 @@ def point(port: int, left: float, top: float, size: float) -> tuple[float, float
     return left + across * size / 3, top + down * size / 3
 
 
-def _curve(entry: int, leave: int, left: float, top: float, size: float) -> str:
-    """Return the path data from one port of a tile to another: straight in from the edge, then round."""
+def bends(
+    entry: int, leave: int, left: float, top: float, size: float, *, far: float = 0.45
+) -> tuple[tuple[float, float], ...]:
+    """Return the four points of the cubic curve from one port of a tile to another: straight in, then round.
+
+    ``far`` is how long it goes straight in where the ports lie far apart, as a part of their distance.
+    """
     (x1, y1), (x2, y2) = point(entry, left, top, size), point(leave, left, top, size)
     # Ports near each other need a short bend, or the path would swing across the whole tile.
-    bend = max(0.45 * ((x1 - x2) ** 2 + (y1 - y2) ** 2) ** 0.5, 0.26 * size)
+    distance = ((x1 - x2) ** 2 + (y1 - y2) ** 2) ** 0.5
+    bend = far * distance if distance > size / 2 else 0.26 * size
     (dx1, dy1), (dx2, dy2) = INWARDS[entry // 2], INWARDS[leave // 2]
-    return (
-        f"M{x1:.1f} {y1:.1f}C{x1 + bend * dx1:.1f} {y1 + bend * dy1:.1f}"
-        f" {x2 + bend * dx2:.1f} {y2 + bend * dy2:.1f} {x2:.1f} {y2:.1f}"
-    )
+    return (x1, y1), (x1 + bend * dx1, y1 + bend * dy1), (x2 + bend * dx2, y2 + bend * dy2), (x2, y2)
+
+
+def _curve(entry: int, leave: int, left: float, top: float, size: float) -> str:
+    """Return the path data from one port of a tile to another."""
+    begin, *rest = (f"{x:.1f} {y:.1f}" for x, y in bends(entry, leave, left, top, size))
+    return f"M{begin}C{' '.join(rest)}"
 
 
 def _tile(tile: Any, left: float, top: float, size: float) -> str:

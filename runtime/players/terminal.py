@@ -2,9 +2,10 @@
 
 If the spec's game has a view (``rules.views.<module>.shown(message, fields)``) the person sees what comes as the game
 shows it, and if it can list the legal answers (``rules.players.<module>.choices(question, arguments)``) they are
-explained, in pages, narrowed by words, and picked by number. Without those the person fills in the fields of a message
-one by one, each with its type explained, checked, and asked for again. What a person must know of the game before the
-first question (``rules.views.<module>.EXPLANATION``) is said once, and again for ``help``.
+explained, in pages, narrowed by words, and picked by number, or in the steps and with the drawings that the view knows
+(``rules.views.<module>.steps(question, arguments, choices)``). Without those the person fills in the fields of a
+message one by one, each with its type explained, checked, and asked for again. What a person must know of the game
+before the first question (``rules.views.<module>.EXPLANATION``) is said once, and again for ``help``.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import anyio.to_thread
 from machines.messages.bodies import compile_message
 from machines.messages.types import Mismatch
 from machines.model import Field, Spec
+from rules.views.offered import Step
 from runtime.players.base import Arguments, DecisionError, UnknownPlayerError
 from runtime.players.companions import companions
 from runtime.players.person_answers import FieldReader, brief, legal_answers
@@ -32,9 +34,12 @@ HELP = """\
   a number        takes the choice of that number
   Enter           shows the next page, or takes the only one that is left
   words           show the choices that have all of them; then all is the way back to all choices
+  back, pages     where you are asked in steps: begin again, list the whole choices instead
   help, quit      say this again, leave the game
 """
 PAGE = 20  # Choices shown at a time: with the board above, what a terminal of 24 + 20 lines holds.
+NUMBER = "number"  # What is asked for where choices are called by their numbers.
+DRAWINGS = 4  # Drawings beside one another, of 14 columns or so each.
 
 
 class LeftError(DecisionError):
@@ -175,6 +180,7 @@ class TerminalPlayer:
         self._terminal = terminal
         self._views = [module.shown for module in companions(spec, "views") if hasattr(module, "shown")]
         views = companions(spec, "views")
+        self._steps = [module.steps for module in views if hasattr(module, "steps")]
         self._explained = "".join(
             f"{module.EXPLANATION.rstrip()}\n" for module in views if hasattr(module, "EXPLANATION")
         )
@@ -203,7 +209,7 @@ class TerminalPlayer:
             try:
                 listed = legal_answers(self._spec, question, dict(arguments))
                 if listed:
-                    return await self._pick(listed)
+                    return await self._choose(question, dict(arguments), listed)
                 return await self._fill_in(arguments, messages)
             except LeftError as left:
                 self._say("\n")  # What says that the person left begins a line of its own.
@@ -237,37 +243,70 @@ class TerminalPlayer:
         """Return a message as the game shows it; empty if it does not."""
         return next((text for shown in self._views if (text := shown(message, fields))), "")
 
+    async def _choose(self, question: str, arguments: dict[str, Any], listed: Sequence[tuple[str, Any]]) -> Any:
+        """Return the answer picked: in steps where the game knows them, out of the list elsewhere."""
+        paths = next((found for steps in self._steps if (found := steps(question, arguments, listed))), ())
+        decided: tuple[Step, ...] = ()
+        while paths:
+            at = len(decided)
+            left = [number for number, path in enumerate(paths) if path[:at] == decided]
+            if len(paths[left[0]]) == at:
+                return listed[left[0]][1]
+            options = list(dict.fromkeys(paths[number][at] for number in left))
+            if all(option.label.isdecimal() for option in options):
+                options.sort(key=lambda option: int(option.label))
+            if len(options) == 1 and at + 1 < len(paths[left[0]]):  # as the turns of a tile that looks the same in each
+                decided = (*decided, options[0])
+                continue
+            words = (("back", "pages") if decided else ("pages",)) if len(paths[0]) > 1 else ()
+            picked = await self._pick_step(options, words)
+            if picked == "pages":
+                break
+            decided = (*decided, picked) if isinstance(picked, Step) else ()
+        return await self._pick(listed)
+
     async def _pick(self, choices: Sequence[tuple[str, Any]]) -> Any:
-        """Show the choices a page at a time and return the answer of the one picked."""
-        numbered = list(enumerate(choices, start=1))
-        listed, page, shows = numbered, 0, True
+        """Return the answer of the choice picked out of a numbered list."""
+        picked = await self._pick_step([Step(NUMBER, str(number), told) for number, (told, _) in enumerate(choices, 1)])
+        assert isinstance(picked, Step), "there is no other word"
+        return choices[int(picked.label) - 1][1]
+
+    async def _pick_step(self, options: Sequence[Step], words: tuple[str, ...] = ()) -> Step | str:
+        """Show the options a page at a time and return the one picked, or one of the ``words`` if that was typed.
+
+        More than a page of them is shown on request only, where they are called otherwise than by numbers.
+        """
+        listed, page = options, 0
+        shows = options[0].what == NUMBER or len(options) <= PAGE
+        following = 1 if shows else 0
         while True:
             pages = -(-len(listed) // PAGE)
             if shows:
-                for number, (told, _) in listed[page * PAGE : (page + 1) * PAGE]:
-                    self._say(f"{number:>5}  {told}\n")
-            only = listed is not numbered and len(listed) == 1
-            self._say(_prompt(only=only, page=(page + 1) % pages + 1, pages=pages, all_shown=listed is numbered))
+                self._say(_listing(listed[page * PAGE : (page + 1) * PAGE]))
+                following = page + 1
+            only = listed is not options and len(listed) == 1
+            more = words if listed is options else (*words, "all")
+            self._say(_prompt(options[0], only=only, page=following % pages + 1, pages=pages, words=more))
             text = (await self._terminal.line()).strip()
             shows = False
-            if text.isdecimal():
-                if 1 <= int(text) <= len(numbered):
-                    return numbered[int(text) - 1][1][1]
-                self._say(f"there is no {text}: there are 1 to {len(numbered)}\n")
+            if text and (named := _named(text, options)) is not None:
+                return named
+            if text.isdecimal() and all(option.label.isdecimal() for option in options):
+                self._say(f"there is no {text}: there are {_labels(options)}\n")
             elif not text and only:
-                return listed[0][1][1]
+                return listed[0]
             elif not text:
-                page, shows = (page + 1) % pages, True
-            elif self._obeyed(text, [told for told, _ in choices]):
+                page, shows = following % pages, True
+            elif self._obeyed(text, [option.told for option in options]):
                 pass
+            elif text.lower() in words:
+                return text.lower()
             elif text.lower() == "all":
-                listed, page, shows = numbered, 0, True
+                listed, page, shows = options, 0, True
+            elif found := _found(text, options):
+                listed, page, shows = found, 0, True
             else:
-                found = [item for item in numbered if all(word in item[1][0].lower() for word in text.lower().split())]
-                if found:
-                    listed, page, shows = found, 0, True
-                else:
-                    self._say(f"none has {text!r}\n")
+                self._say(f"none has {text!r}\n")
 
     def _obeyed(self, text: str, meant: Sequence[str] = ()) -> bool:
         """Do what ``help`` and ``quit`` ask for and return True, unless the word is one of those ``meant``.
@@ -321,7 +360,43 @@ class TerminalPlayer:
                 self._say(f"that is not it: {wrong}\n")
 
 
-def _prompt(*, only: bool, page: int, pages: int, all_shown: bool) -> str:
+def _prompt(first: Step, *, only: bool, page: int, pages: int, words: Sequence[str]) -> str:
     """Return what stands before the cursor; ``page`` is the one that Enter shows."""
-    enter = ", Enter for this one" if only else f", Enter for page {page} of {pages}" if pages > 1 else ""
-    return f"number{enter}, words to look for{'' if all_shown else ', all'}, help: "
+    wanted = NUMBER if first.what == NUMBER else f"{first.what}, such as {first.label}"
+    enter = ["Enter for this one"] if only else [f"Enter for page {page} of {pages}"] if pages > 1 else []
+    return f"{', '.join([wanted, *enter, 'words to look for', *words, 'help'])}: "
+
+
+def _listing(options: Sequence[Step]) -> str:
+    """Return the lines of a page: the drawings beside one another, under what each is called, then the options."""
+    lines = []
+    drawn = [option for option in options if option.drawing]
+    for begin in range(0, len(drawn), DRAWINGS):
+        row = drawn[begin : begin + DRAWINGS]
+        columns = [(option.label.center(len(option.drawing[0])), *option.drawing) for option in row]
+        lines += [f"       {'   '.join(line)}".rstrip() for line in zip(*columns, strict=True)]
+    return "".join(f"{line}\n" for line in [*lines, *(f"{option.label:>5}  {option.told}" for option in options)])
+
+
+def _named(text: str, options: Sequence[Step]) -> Step | None:
+    """Return the option that is called so: spaces and capitals do not matter, nor do zeros before a number."""
+    called = str(int(text)) if text.isdecimal() else _compact(text)
+    return next((option for option in options if _compact(option.label) == called), None)
+
+
+def _found(text: str, options: Sequence[Step]) -> list[Step]:
+    """Return the options whose name begins so, or else those that have all the words."""
+    if options[0].what == NUMBER:
+        return [one for one in options if all(word in one.told.lower() for word in text.lower().split())]
+    begun = [one for one in options if _compact(one.label).startswith(_compact(text))]
+    words = text.lower().split()
+    return begun or [one for one in options if all(word in f"{one.label} {one.told}".lower() for word in words)]
+
+
+def _compact(text: str) -> str:
+    return "".join(text.lower().split())
+
+
+def _labels(options: Sequence[Step]) -> str:
+    labels = [option.label for option in options]
+    return f"1 to {len(labels)}" if labels == [str(n + 1) for n in range(len(labels))] else ", ".join(labels)

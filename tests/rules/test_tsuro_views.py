@@ -10,8 +10,10 @@ from xml.etree import ElementTree
 import pytest
 
 from rules import tsuro
-from rules.tsuro_board import PORTS, TILES, Board, BoardError, Tile
-from rules.views.tsuro import board_svg, board_text, pictured, result_lines, shown, verdict
+from rules.players.tsuro import choices
+from rules.tsuro_board import KINDS, PORTS, TILES, Board, BoardError, Tile, turned
+from rules.views.tsuro import board_svg, board_text, pictured, result_lines, shown, steps, verdict
+from rules.views.tsuro_steps import tile_lines
 from rules.views.tsuro_svg import INWARDS, PLACES
 
 
@@ -228,3 +230,33 @@ def test_at_the_end_who_was_ejected_is_marked_so_and_no_name_of_them_is_cut() ->
 def test_a_player_is_told_how_it_ended_for_it(name: str, told: str | None) -> None:
     assert verdict(name, "ENDED", ENDED) == told
     assert verdict(name, "TOKEN", {"token": "white"}) is None
+
+
+def test_a_tile_is_drawn_with_its_paths_and_no_two_are_drawn_alike() -> None:
+    assert tile_lines(tile("AE BC DH FG")) == (
+        "┌────A──B────┐",
+        "│    ⡇  ⢸⡀   │",
+        "│    ⠹⡀  ⢧⣀⡀ │",
+        "H⠉⠉⠓⠢⢤⣳    ⠉⠉C",
+        "G⣀⣀    ⢯⠓⠢⢤⣀⣀D",
+        "│ ⠈⠉⢳  ⠈⣆    │",
+        "│   ⠈⡇  ⢸    │",
+        "└────F──E────┘",
+    )
+    assert len({tile_lines(kind) for kind in KINDS}) == len(KINDS)
+    assert {len(line) for kind in KINDS for line in tile_lines(kind)} == {14}
+
+
+def test_steps_lead_to_each_first_placement_by_one_way() -> None:
+    hand = (TILES[0], turned(TILES[0]), TILES[34])  # one kind twice
+    arguments = {"board": Board().wire, "hand": hand, "token": "red"}
+    listed = choices("initial", arguments)
+    paths = steps("initial", arguments, listed)
+
+    assert len(set(paths)) == len(listed)
+    for path, (told, (_, fields)) in zip(paths, listed, strict=True):
+        dealt, lies, place = path
+        assert turned(hand[int(dealt.label) - 1], int(lies.label) // 90) == fields["tile"]
+        assert place.label == f"{fields['x']},{fields['y']} {fields['port']}"
+        assert place.told.startswith("you ")
+        assert told.endswith(place.told)

@@ -250,7 +250,7 @@ def test_a_program_of_any_kind_plays(start: Start, tmp_path: Path) -> None:
 def test_a_person_plays_by_picking_numbers(start: Start) -> None:
     words = ("play", "tsuro", "--json", "--seed", "1", "--player", "human", *RANDOM)
 
-    code, lines, err = ended(start(*words, stdin="1\n" * 60))
+    code, lines, err = ended(start(*words, stdin="pages\n" + "1\n" * 60))
 
     assert code == 0
     assert lines[0]["players"][0]["failed"] is None

@@ -17,6 +17,8 @@ import pytest
 from machines.effects import Ended
 from machines.model import Spec
 from machines.parser.loader import load
+from rules.tsuro_board import TILES, Board, turned
+from rules.views.tsuro_steps import tile_lines
 from runtime.commands.results import news_lines, result_lines
 from runtime.players import person_answers, terminal
 from runtime.players.base import DecisionError, UnknownPlayerError
@@ -329,6 +331,71 @@ def test_without_a_terminal_no_person_plays(stream: str, monkeypatch: pytest.Mon
 
     with pytest.raises(UnknownPlayerError, match="needs standard input and standard error"):
         terminal.own_terminal()
+
+
+HAND = (TILES[0], TILES[9], TILES[4])
+FIRST = {"board": Board().wire, "hand": HAND, "token": "white"}
+
+
+async def placed(desk: Desk, question: str = "initial", arguments: dict[str, Any] = FIRST) -> Any:
+    return await person(desk, TSURO).decide(question, tuple(arguments.items()), ("INIT_PLACE", "INTER_PLACE"), 30.0)
+
+
+async def test_a_first_placement_is_decided_in_steps_and_each_tile_is_drawn() -> None:
+    desk = Desk("2", "90", "3,0 a")
+
+    wanted = {"token": "white", "tile": turned(TILES[9]), "port": "A", "x": 3, "y": 0}
+    assert await placed(desk) == ("INIT_PLACE", wanted)
+    beside = [tile_lines(tile) for tile in HAND]
+    assert all("   ".join(row) in desk.shown for row in zip(*beside, strict=True))
+    assert all(line in desk.shown for quarters in range(4) for line in tile_lines(turned(TILES[9], quarters)))
+    assert "\ntile, such as 1, words to look for, pages, help: " in desk.shown
+    assert "\ndegrees to turn it by, such as 0, words to look for, back, pages, help: " in desk.shown
+    assert "where you begin, such as 0,0 B, Enter for page 1 of 4, words to look for, back, pages, help: " in desk.shown
+    assert "you stand at" not in desk.shown, "pages come on request only"
+
+
+async def test_what_fits_nothing_in_a_step_is_told_and_enter_shows_its_pages() -> None:
+    desk = Desk("4", "2", "45", "270", "", "", "9,4", "", "9,4d")
+
+    _, fields = await placed(desk)
+    assert (fields["port"], fields["x"], fields["y"]) == ("D", 9, 4)
+    assert "there is no 4: there are 1 to 3\n" in desk.shown
+    assert "there is no 45: there are 0, 90, 180, 270\n" in desk.shown
+    assert desk.shown.count("0,0 A  you stand") == 1
+    assert "Enter for page 2 of 4" in desk.shown
+    assert "Enter for page 3 of 4" in desk.shown
+    assert "9,4 C  you stand at" in desk.shown
+
+
+async def test_a_step_with_one_way_is_not_asked_and_back_begins_again() -> None:
+    desk = Desk("1", "back", "3", "0,1 h")
+
+    _, fields = await placed(desk)
+    assert (fields["tile"], fields["port"], fields["x"], fields["y"]) == (TILES[4], "H", 0, 1)
+    assert desk.shown.count("tile, such as 1") == 2
+    assert desk.shown.count("degrees to turn it by") == 1, "the third tile looks the same in each turn"
+
+
+async def test_the_whole_choices_are_listed_on_request() -> None:
+    desk = Desk("pages", "9,0 d: tile 3", "")
+
+    _, fields = await placed(desk)
+    assert (fields["tile"], fields["port"], fields["x"], fields["y"]) == (TILES[4], "D", 9, 0)
+    assert f"{PAGE:>5}  " in desk.shown
+
+
+async def test_a_later_placement_is_a_list_with_each_tile_as_it_will_lie() -> None:
+    board = Board().put(TILES[0], 3, 0).enter("white", "A", 3, 0)
+    desk = Desk("2")
+
+    _, fields = await placed(
+        desk, "intermediate", {"board": board.wire, "tiles": (TILES[9], TILES[4]), "token": "white"}
+    )
+    assert fields == {"tile": turned(TILES[9]), "x": 3, "y": 1}
+    assert all(line in desk.shown for quarters in range(2) for line in tile_lines(turned(TILES[9], quarters)))
+    assert "    2  3,1: tile 1 turned 90 degrees" in desk.shown
+    assert desk.shown.endswith("\nnumber, words to look for, help: ")
 
 
 ENDED = {"board": ([[None] * 10] * 10, []), "winners": [["bob"], ["ann"]], "losers": []}
