@@ -48,7 +48,7 @@ from runtime.commands.options import (
 )
 from runtime.commands.results import news_lines, told_here
 from runtime.commands.secure_step import check_secures
-from runtime.journal.losses import EVIDENCE_SHOWN, Loss, Losses, own_loss, parting_words
+from runtime.journal.losses import EVIDENCE_SHOWN, Loss, Losses, own_loss, parting_words, tell_lost
 from runtime.journal.writing import Head, Journal
 from runtime.network.tls import client_context
 from runtime.players.base import Player
@@ -344,7 +344,9 @@ class _Client:
             else:  # a role behind this client is the player's own: what it says wrongly no server hears
                 self.losses.note(Loss(self.name, self.program.role.name, effect))
         elif isinstance(effect, Violation):
-            self.losses.note(own_loss(self.name, self.program.role.name, effect, self._player))
+            loss = own_loss(self.name, self.program.role.name, effect, self._player)
+            self.losses.note(loss)
+            tell_lost(self._player, loss)
 
     def _note_turned_away(self, who: str, why: str) -> None:
         where = shown_address(*self.addresses[who]) if who in self.addresses else "its own port"

@@ -85,6 +85,22 @@ def violation_text(found: Violation, name: str, shown_max: int = EVIDENCE_SHOWN)
     return f"{name} ({found.role}): {found.kind}: {', '.join(_parts(found, shown_max))}"
 
 
+def own_words(found: Violation) -> str:
+    """Return why a player is out, in a few words for itself: what it did, not the bytes and the place of it."""
+    if found.kind == "late":
+        within = f" within {found.limit:g} s" if found.limit is not None else ""
+        return f"too late: {found.why or 'no answer had come'}{within}"
+    reason = found.why or (f"refused by {found.rule}" if found.rule else "")
+    return f"{found.kind}: {reason}" if reason else found.kind
+
+
+def tell_lost(player: object, loss: Loss) -> None:
+    """Tell a player that it is out, if that is one that wants to know: its ``lost`` is called with the loss."""
+    tell = getattr(player, "lost", None)
+    if callable(tell):
+        tell(loss)
+
+
 def parting_words(found: Violation, protocol: str) -> str:
     """Return that the other side, whose violation ended the session, seems to have expelled us; else nothing.
 

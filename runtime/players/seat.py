@@ -20,6 +20,7 @@ from machines.messages.bodies import compile_message
 from machines.messages.types import Mismatch
 from machines.model import Spec
 from rules.views.offered import Offered
+from runtime.journal.losses import Loss, own_words
 from runtime.players.base import Arguments
 from runtime.players.companions import companions
 from runtime.players.person_answers import FieldReader, brief, legal_answers
@@ -60,6 +61,8 @@ class Seat:
         self.boards: list[Callable[[], str]] = []
         self.question: SeatQuestion | None = None
         self.over = False
+        self.out = ""  # why the person has lost its place; nothing as long as it has it
+        self.ending = ""  # how it ended for the person, as the last message said that told it
         self.changes = 0  # grows with every change, for who looks whether there is one
         self.explained = "".join(
             module.EXPLANATION for module in companions(spec, "views") if hasattr(module, "EXPLANATION")
@@ -144,7 +147,18 @@ class Seat:
                 self.gone += 1
             for at, paint in enumerate(self._pictured):
                 self._paint(at, paint.pictured, message, fields)
+            self.ending = self._verdict(message, fields) or self.ending
             self._change()
+
+    def _verdict(self, message: str, fields: dict[str, Any]) -> str | None:
+        for view in self._views:
+            try:
+                told: str | None = view.verdict(self.name, message, fields) if hasattr(view, "verdict") else None
+            except Exception:  # as of a picture
+                continue
+            if told is not None:
+                return told
+        return None
 
     def _paint(self, at: int, paint: Any, message: str, fields: dict[str, Any]) -> None:
         try:
@@ -153,6 +167,14 @@ class Seat:
             return
         if draw is not None:
             self.boards[:] = [draw]
+
+    def lose(self, why: str) -> None:
+        """Say that the person is out, and why; what follows from it is not told."""
+        with self._changed:
+            if not self.out and not self.over:
+                self.out = why
+                self.news.append(f"you are out: {why}")
+                self._change()
 
     def end(self) -> None:
         """Say that the game is over."""
@@ -212,6 +234,7 @@ class Seat:
         """Leave the game: this question and all to come have no answer."""
         with self._changed:
             self._left = True
+            self.out = self.out or "you have left the game"
             self._change()
 
 
@@ -235,6 +258,10 @@ class SeatPlayer:
     def heard(self, message: str, fields: dict[str, Any]) -> None:
         """Show what came."""
         self._seat.tell(message, fields)
+
+    def lost(self, loss: Loss) -> None:
+        """Show that the person is out; see `runtime.journal.losses.tell_lost`."""
+        self._seat.lose(own_words(loss.violation))
 
 
 @asynccontextmanager

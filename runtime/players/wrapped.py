@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.journal.losses import last_lines, why_late
+from runtime.journal.losses import Loss, last_lines, tell_lost, why_late
 from runtime.players.base import Arguments, Player, silent_from
 
 
@@ -28,6 +28,10 @@ class WrappedPlayer:
     def last_lines(self) -> tuple[str, ...]:
         """See `runtime.journal.losses.last_lines`."""
         return last_lines(self._player)
+
+    def lost(self, loss: Loss) -> None:
+        """See `runtime.journal.losses.tell_lost`."""
+        tell_lost(self._player, loss)
 
     def why_late(self) -> str:
         """See `runtime.journal.losses.why_late`."""

@@ -22,7 +22,7 @@ from anyio.abc import TaskGroup
 from machines.effects import Effect, Ended, Violation
 from machines.engine.session import Program
 from machines.model import Spec
-from runtime.journal.losses import Loss, Losses, errors_of, own_loss
+from runtime.journal.losses import Loss, Losses, errors_of, own_loss, tell_lost
 from runtime.network.transport import NetworkError
 from runtime.players.base import Arguments, Player
 from runtime.players.program_start import started
@@ -206,7 +206,7 @@ class _Game:
                 how: dict[str, Any] = {"seed": seed, "addresses": dict(shared)}
                 if role == self.server:
                     made = partial(self._made, tasks)
-                    seen = partial(self._seen, role, seats, observe)
+                    seen = partial(self._seen, role, seats, players, observe)
                     how |= {"journal": journal, "observe": seen, "make_session": made, "game": True}
                     how["names"] = partial(self._called, seats)
                 shared[role] = await self._listen(tasks, self.programs[role], **how)
@@ -327,6 +327,7 @@ class _Game:
         self,
         role: str,
         seats: Sequence[Participant],
+        players: Mapping[tuple[int, str], Player],
         observe: Callable[[Effect], None] | None,
         effect: Effect,
     ) -> None:
@@ -334,9 +335,13 @@ class _Game:
         if isinstance(effect, Violation) and effect.peer is not None:
             index = self._index(effect.peer)
             if 0 <= index < len(seats):
-                self.losses.note(Loss(seats[index].name, role, effect))
+                self._lost(players[index, self.client], Loss(seats[index].name, role, effect))
         if observe is not None:
             observe(effect)
+
+    def _lost(self, player: Player, loss: Loss) -> None:
+        self.losses.note(loss)
+        tell_lost(player, loss)
 
     def _seen_alone(
         self,
@@ -353,9 +358,10 @@ class _Game:
         """
         if isinstance(effect, Violation):
             if effect.peer is None:
-                self.losses.note(own_loss(seats[index].name, role, effect, players[index, role]))
+                player = players[index, role]
+                self._lost(player, own_loss(seats[index].name, role, effect, player))
             elif role == self.server or (self._is_behind(effect.role) and effect.kind not in BEHIND_UNTOLD):
-                self.losses.note(Loss(seats[index].name, role, effect))
+                self._lost(players[index, self.client], Loss(seats[index].name, role, effect))
         if observe is not None:
             _as_peer(index, observe)(effect)
 

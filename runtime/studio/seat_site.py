@@ -120,6 +120,8 @@ def _facts(seat: Seat, news: list[str], *, over: bool) -> dict[str, Any]:
         "news": news,
         "board": seat.changes if seat.boards else None,
         "question": None if question is None else _question_facts(seat, question),
+        "out": seat.out,
+        "ending": seat.ending,
         "over": over,
     }
 

@@ -14,6 +14,7 @@
   let socket = null;
   let over = false;
   let question = null; // what is asked
+  let waits = "wait for your turn"; // what is said while nothing is asked
   let ends = 0; // when its time is up, on this page's clock
 
   const send = (answer) => socket.send(JSON.stringify(answer));
@@ -187,7 +188,7 @@
     $("forms").replaceChildren();
     $("choices").replaceChildren();
     $("pick").hidden = !next || !next.choices.length;
-    $("question").textContent = next ? `your turn: ${next.name}` : over ? "the game is over" : "wait for your turn";
+    $("question").textContent = next ? `your turn: ${next.name}` : waits;
     document.title = next ? "your turn" : "accord: a seat";
     if (!next) return;
     ends = next.left === null ? 0 : performance.now() + next.left * 1000;
@@ -216,12 +217,16 @@
     over = told.over;
     $("title").textContent = `${told.protocol}: ${told.name}`;
     $("state").textContent = over ? "the game is over" : "in the game";
-    $("leave").hidden = over;
+    $("leave").hidden = over || Boolean(told.out);
     $("about").hidden = !told.explained;
     $("explained").textContent = told.explained;
     for (const text of told.news) $("news").append(made("li", text));
     if (told.news.length) $("told").scrollTop = $("told").scrollHeight;
     if (told.board !== null && !told.question?.picks.length) picture(`/board.svg?at=${told.board}`, "the board as it stands");
+    const wait = told.out ? `you are out: ${told.out}` : "wait for your turn";
+    if (over) waits = [told.out ? wait : "", told.ending].filter(Boolean).join("; ") || "the game is over";
+    else waits = told.out ? `${wait}; the others play on` : wait;
+    if (!told.question) $("question").textContent = waits;
     asked(told.question);
     if (!over) return;
     const last = $("board");

@@ -6,17 +6,26 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 
-from machines.parser.loader import load, load_text
+from machines.effects import Violation
+from machines.parser.loader import load, load_text, rules_modules
 from runtime.cli import main
+from runtime.journal.losses import Loss, tell_lost
+from runtime.players.base import Player
+from runtime.players.registry import open_player
+from runtime.players.scripted import GivenAnswers
 from runtime.players.seat import NEWS_MAX, Seat, SeatPlayer
 from runtime.players.terminal import LeftError
+from runtime.players.wrapped import WrappedPlayer
+from runtime.sessions.game_result import Participant
+from runtime.sessions.match import play as play_match
 
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 
@@ -145,6 +154,66 @@ def test_the_news_are_bounded_and_a_page_that_comes_late_is_told_those_that_are_
         assert page.receive_json()["over"]
         with pytest.raises(WebSocketDisconnect):
             page.receive_json()
+
+
+def test_who_was_too_late_is_told_so_and_how_the_game_ended(guest: tuple[Seat, TestClient]) -> None:
+    seat, client = guest
+    player = SeatPlayer(seat)
+    found = Violation(
+        None, "", "a", "late", "say", ("SAY",), b"", 0, "main in s", "p.yaml:12", "", "no answer had come", 9.0, 9.0
+    )
+    with sit(client) as page:
+        assert page.receive_json()["out"] == ""
+        tell_lost(GivenAnswers(player, {}), Loss("ann", "a", found))
+        told = page.receive_json()
+        assert told["out"] == "too late: no answer had come within 9 s"
+        assert told["news"] == ["you are out: too late: no answer had come within 9 s"]
+        closed = msgspec.structs.replace(found, kind="closed", why="it closed the connection", peer=0)
+        tell_lost(player, Loss("ann", "b", closed))
+        seat.end()
+        told = page.receive_json()
+        assert told["over"]
+        assert told["out"].startswith("too late"), "what the server sees of it is no reason"
+
+
+def test_the_last_message_that_says_how_it_ended_is_the_ending() -> None:
+    seat = Seat(load("santorini-relay"), "ann")
+    seat.tell("game_over", {"won": False})
+    assert seat.ending == "you have lost the game"
+    seat.tell("tournament_over", {"won": True, "game_history": []})
+    seat.tell("game_over", {"won": None, "nonsense": 1})
+    assert seat.ending == "you have lost the game"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_in_a_match_a_player_is_told_its_own_loss_and_what_the_server_says_of_it(anyio_backend: str) -> None:
+    told: dict[str, list[str]] = {}
+
+    class Told(WrappedPlayer):
+        def __init__(self, player: Player, name: str) -> None:
+            super().__init__(player)
+            self.name = name
+
+        async def decide(self, *asked: Any) -> Any:
+            if self.name == "ann":
+                raise LeftError("ann left the game")
+            return await super().decide(*asked)
+
+        def lost(self, loss: Loss) -> None:
+            told.setdefault(self.name, []).append(loss.violation.kind)
+
+    @asynccontextmanager
+    async def opened(kind: str, *, name: str, **how: Any) -> AsyncIterator[Player]:
+        async with open_player(kind, name=name, **how) as player:
+            yield Told(player, name)
+
+    seats = [Participant(name, kind, 1) for name, kind in (("ann", "random"), ("bob", "gone"), ("cyd", "random"))]
+    spec = load("tsuro", {"seats": "3..3"})
+    await play_match(spec, rules_modules(spec), seats, server="server", client="client", seed=1, make_player=opened)
+    assert told["ann"] == ["left", "closed"]
+    assert "closed" in told["bob"], "as the server says"
+    assert "cyd" not in told
 
 
 def test_a_page_shows_the_question_takes_the_answer_and_is_told_what_is_wrong(guest: tuple[Seat, TestClient]) -> None:
