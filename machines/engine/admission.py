@@ -217,13 +217,13 @@ def refuse(tree: Interpreter, frame: CallFrame, why: str, level: str = "info") -
 def restore_peer(tree: Interpreter, peer: Peer) -> PeerState:
     """Return a peer's seat, to be awaited; one that was given up is made again."""
     seat = tree.seats[peer.number]
-    if seat is not RELEASED_PEERS[seat.closed_told]:
+    if seat.number >= 0:
         return seat
-    told = seat.closed_told
+    told, dropped = next(how for how, released in RELEASED_PEERS.items() if released is seat)
     seat = PeerState(peer.number, tree.program.callers[0], seat.framer, accepted=True)
     seat.peer = peer
-    seat.lost = seat.dropped = seat.deaf = True
-    seat.closed_told = told
+    seat.lost = seat.deaf = True
+    seat.dropped, seat.closed_told = dropped, told
     tree.seats[peer.number] = seat
     tree.extras().vacant.append(peer.number)
     return seat
@@ -232,13 +232,16 @@ def restore_peer(tree: Interpreter, peer: Peer) -> PeerState:
 def release_peers(tree: Interpreter, extra: RareState) -> None:
     """Give up the seats of connections that are gone and that nobody hears: a server may run for years.
 
-    Their numbers stay theirs. It is looked for only when twice as many are gone as were still of use last time.
+    Their numbers stay theirs. It is looked for only when twice as many are gone as were still of use last time. Those
+    of roles that this one connects to are few, and the names of these roles read them: they are kept.
     """
     left = []
+    connected = len(tree.program.connects)
     for number in extra.vacant:
         seat = tree.seats[number]
-        if seat.gone and not seat.inbox and seat.holder is None and (seat.dropped or not seat.more):
-            tree.seats[number] = RELEASED_PEERS[seat.closed_told]
+        unheard = seat.holder is None and not seat.inbox and (seat.dropped or not seat.more)
+        if seat.gone and unheard and number >= connected:
+            tree.seats[number] = RELEASED_PEERS[seat.closed_told, seat.dropped]
         else:
             left.append(number)
     extra.vacant = left

@@ -98,9 +98,10 @@ def _vanished(*, told: bool) -> PeerState:
     return seat
 
 
-# What stands in place of the seats of connections that came and went, by whether somebody took their ``closed``. They
-# are shared, so nobody may write to them: `machines.engine.admission.restore_peer` makes a seat of its own of one.
-RELEASED_PEERS = {told: _vanished(told=told) for told in (False, True)}
+# What stands in place of the seats of connections that came and went, by whether somebody took their ``closed``, and
+# whether they were dropped. They are shared, so nobody may write to them: `machines.engine.admission.restore_peer`
+# makes a seat of its own of one.
+RELEASED_PEERS = {(told, dropped): _vanished(told=told) for told in (False, True) for dropped in (False, True)}
 
 
 class RunningTimer:

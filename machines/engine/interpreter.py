@@ -271,11 +271,14 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
         self.failures += 1
         if self.failures <= FAILURES_MAX:
             self.steps = 0
+            note: Note | None = Note("error", f"{place} failed: {text}")
             for holder, layer in layers(frame):
                 if beyond is not None:
                     beyond = None if layer is beyond else beyond
                 elif ".failed" in layer.events:
-                    self.effects.append(Note("error", f"{place} failed: {text}"))
+                    if note is not None:
+                        self.effects.append(note)
+                        note = None
                     if self.fire(holder, layer, layer.prefix + ".failed", None, "failed"):
                         return
                 if holder.is_sign_up and layer is last_layer(holder):

@@ -97,6 +97,7 @@ def call_next(tree: Interpreter, frame: CallFrame, child: CallFrame | None) -> N
                 slots[frame.table.result_slot] = child.result
                 node.bind(slots)
         saved = slots.copy()  # what was returned stays, whatever the next item does
+        tree.undoable = ()
         if child is not None and each.until is not None and each.until(slots):
             index = len(items)
         while index < len(items):

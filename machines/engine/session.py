@@ -327,8 +327,8 @@ class Session(SessionDomain):
         assert layer is not None, "what stands behind the states stands in an always"
         if error is not None:
             self.failed(frame, error, f"{event} in {frame.node.name}")
-        else:
-            self.fire(frame, layer, layer.prefix + event, None)
+        elif not self.fire(frame, layer, layer.prefix + event, None):
+            self.effects.append(Note("debug", f"{frame.path}: no branch of {event[1:]} may be taken"))
         return True
 
     def _new_event(self, *, fresh: bool) -> None:
@@ -410,6 +410,7 @@ class Session(SessionDomain):
                     assert fields is not None, "it was read before"
                     self._new_event(fresh=True)
                     if not self.take(frame, layer, seat, (reader, fields)):
+                        del self.effects[self.event_mark :]  # its turn comes, and it is told of then
                         return False
                     self.run_to_completion()
                     return True

@@ -201,6 +201,7 @@ class SessionDomain(Interpreter):
                 slots[frame.table.result_slot] = child.result
                 node.bind(slots)
             saved = slots.copy()  # what was returned stays, whatever the next item does
+            self.undoable = ()
             calls.after_result(self, frame)
         except BaseException as error:
             self.rollback(frame, saved, mark)

@@ -26,6 +26,23 @@ def client(states: str) -> Run:
     return start(CLIENT.lstrip("\n") + states.strip("\n") + "\n", "client")
 
 
+def test_a_condition_that_holds_and_whose_branches_all_refuse_leaves_a_note() -> None:
+    run = client(
+        """
+              begin: {let: {sum: 0}, then: adding}
+              adding:
+                within: never
+                receive: {GO: {let: {sum: sum + n}, then: stay}}
+                when: {sum > 4: {if: sum > 9, return: sum}}
+        """
+    )
+
+    run.say(0, ["go", 5])
+
+    assert run.ended is None
+    assert [note for note in run.notes if "may be taken" in note] == ["main: no branch of when0 may be taken"]
+
+
 @shows("state.when")
 def test_a_wait_is_left_as_soon_as_a_condition_holds() -> None:
     run = client(

@@ -338,6 +338,25 @@ def test_a_sign_up_that_is_not_open_cannot_be_kept_and_fails_further_out(kept: s
     assert sum("cannot be kept" in note for note in run.notes) == 1
 
 
+def test_a_failure_is_told_of_once_however_many_layers_refuse_it() -> None:
+    run, ann = seated(
+        """
+        play:
+          await: ann
+          within: reply
+          receive: {MOVE: {return: acts.boom()}}
+          fault: {return: reason}
+          failed: {if: 1 > 2, return: 1}
+        """,
+        always="failed: {if: 1 > 2, return: 2}",
+    )
+
+    run.say(ann, move(1))
+
+    assert "boom" in failure(run)
+    assert sum(") failed: " in note for note in run.notes) == 1
+
+
 def test_a_failed_branch_that_fails_is_answered_further_out() -> None:
     run, ann = seated(
         """

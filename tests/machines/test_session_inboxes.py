@@ -176,6 +176,25 @@ def test_an_urgent_message_that_nobody_lists_now_waits_like_any_other() -> None:
     assert run.taken[-2:] == ["MOVE", "PING"]
 
 
+def test_an_urgent_message_that_is_refused_waits_its_turn_and_is_told_of_once() -> None:
+    run, ann = seated(
+        """
+        play:
+          await: ann
+          within: reply
+          receive: {MOVE: stay, PING: {if: 1 > 2, then: stay}}
+          invalid: {send: SAID(reason), then: stay}
+          fault: {return: reason}
+        """,
+        top="urgent: [PING]",
+    )
+
+    run.write(ann, b'{"move": 1}\n"ping"\n{"move": 2}\n')
+
+    assert run.taken[1:] == ["MOVE", "PING", "MOVE"]
+    assert run.heard(ann) == [said("illegal")]
+
+
 def test_urgent_messages_after_the_end_are_nothing() -> None:
     run, ann = seated(
         "play: {await: ann, within: reply, receive: {MOVE: stay}, fault: {return: reason}}",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.session_harness import Run
-from tests.support.sketch import failure, move, said, seated, value
+from tests.support.sketch import failure, move, said, seated, serve, value
 
 TURN = """
 turn(who):
@@ -140,6 +140,26 @@ def test_a_loop_that_is_left_half_way_keeps_what_was_folded() -> None:
     run.lose(bob)
 
     assert value(run) == 3
+
+
+def test_what_an_item_returned_stays_bound_though_the_next_one_fails_live_values_too() -> None:
+    run = serve("""
+    main:
+      live: {best: 0}
+      begin: {let: {last: 0, ways: "[[5], []]"}, then: play}
+      play:
+        each: way in ways
+        run: one(way[0])
+        as:
+          best: result
+          last: result
+        failed: {return: "[best, last]"}
+        then: over
+      over: {return: null}
+    one(number): {over: {return: number}}
+    """)
+
+    assert value(run) == (5, 5)
 
 
 # -- side by side ----------------------------------------------------------------------------------------------------

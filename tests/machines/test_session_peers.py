@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.sketch import failure, move, said, seated, value
+from machines.effects import Violation
+from machines.engine.transaction import SWEEP_MIN
+from tests.support.session_harness import Run
+from tests.support.sketch import failure, move, said, seated, serve, value
 
 # -- groups ----------------------------------------------------------------------------------------------------------
 
@@ -104,6 +107,80 @@ def test_a_wait_on_a_seat_that_is_gone_answers_closed_at_once(how: str) -> None:
 
     assert value(run) == "closed"
     assert [state for _, state, _, _ in run.took][-3:] == ["play", "next", "third"]
+
+
+CALLING = """
+main:
+  begin: {let: {first: null}, then: door}
+  door:
+    accept: enter(peer)
+    as: guests
+    await: guests
+    within: never
+    seated: [{if: first == null, let: {first: peer}}, {}]
+    receive: {MOVE: calling, QUIT: {drop: peer, then: stay}}
+    invalid: {drop: peer, then: stay}
+  calling: {await: first, within: reply, receive: {MOVE: door}, closed: {send: {guests: BYE}, then: door}, fault: door}
+enter(peer): {over: {return: null}}
+"""
+
+
+@pytest.mark.parametrize("others", [0, SWEEP_MIN])
+@pytest.mark.parametrize("way", ["lost", "dropped"])
+def test_what_is_told_of_a_peer_that_is_gone_is_the_same_once_its_seat_was_given_up(way: str, others: int) -> None:
+    run = serve(CALLING)
+    first = run.join()
+    if way == "lost":
+        run.lose(first)
+    else:
+        run.say(first, "quit")
+    for _ in range(others):
+        run.lose(run.join())
+    guest = run.join()
+    assert (run.session.seats[first].number == first) == (not others)
+
+    run.say(guest, move(1))
+
+    told = [(effect.peer, effect.kind) for effect in run.effects if isinstance(effect, Violation)]
+    assert told == ([(first, "closed")] if way == "lost" else [])
+    assert run.heard(guest) == ["bye"]
+
+
+def test_a_role_that_one_connects_to_stays_itself_however_many_others_come_and_go() -> None:
+    run = Run(
+        """
+        protocol: relayed
+        connects: {client: relay, relay: ai}
+        messages: {client: {HI: hi}, relay: {OK: ok}, ai: {YES: yes}}
+        roles:
+          relay:
+            main:
+              door:
+                accept: enter(peer)
+                as: guests
+                await: guests
+                within: never
+                receive: {HI: asked}
+                invalid: {drop: peer, then: stay}
+              asked: {await: ai, within: 5 s, receive: {YES: door}, closed: told, fault: door}
+              told: {send: {guests: OK}, then: door}
+            enter(peer): {over: {return: null}}
+          ai: {main: {over: {return: null}}}
+          client: {main: {over: {return: null}}}
+        """,
+        "relay",
+    )
+    run.lose(0)
+    guest = run.join()
+    run.say(guest, "hi")
+    for _ in range(SWEEP_MIN):
+        run.lose(run.join())
+
+    run.say(guest, "hi")
+
+    told = [(effect.peer, effect.role, effect.kind) for effect in run.effects if isinstance(effect, Violation)]
+    assert told == [(0, "ai", "closed")] * 2
+    assert run.heard(guest) == ["ok", "ok"]
 
 
 def test_a_second_drop_is_nothing_and_a_send_to_one_dropped_is_skipped_with_a_note() -> None:
