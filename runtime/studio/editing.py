@@ -35,7 +35,7 @@ class Workbench:
     def told(self, text: str, lines: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """Yield what is to be told of a text: its problems; then, if it can be read, its pictures.
 
-        ``pictures`` are ``{"id", "role", "machine", "dot"}``. Where there are no problems, ``lines`` are a trial of it,
+        ``pictures`` are ``{"id", "role", "machine", "dot"}``; ``unread`` says that there are none. Where there are no problems, ``lines`` are a trial of it,
         which is told too.
         """
         if text != self._text:
@@ -44,6 +44,7 @@ class Workbench:
         yield {"problems": self._problems}
         spec = self._spec
         if spec is None:
+            yield {"unread": True}
             return
         dots = write_spec(spec)
         yield {

@@ -14,6 +14,7 @@
   let problems = [];
   let together = null; // what is known of all roles together, of a text
   let proved = ""; // that text
+  let fault = ""; // why the last text could not be looked at to the end
   let opened = false; // the file's text has come
 
   const send = (said) => socket.readyState === WebSocket.OPEN && socket.send(JSON.stringify(said));
@@ -77,10 +78,13 @@
 
   const changed = () => opened && area.value !== onDisk;
 
+  const proving = () => document.body.dataset.checked !== undefined;
+
   function told(text) {
     const found = problems.length || together?.found.length || 0;
     const counted = `${found === 1 ? "1 problem" : `${found} problems`}${problems.length ? "" : " of the roles together"}`;
-    $("state").textContent = text ?? (found ? counted : `no problems${together ? `; the roles together: ${together.state}` : ""}`);
+    const whole = `no problems${together ? "" : " in any role alone"}; the roles together: ${together?.state ?? "still being looked at"}`;
+    $("state").textContent = text ?? (fault || (found ? counted : proving() ? whole : "being looked at"));
     $("state").title = together?.summary ?? "";
     $("save").disabled = !changed() || !writable;
     document.title = `${changed() ? "• " : ""}${$("title").textContent}`;
@@ -158,11 +162,16 @@
       problems = news.problems;
       if (area.value !== proved) together = null; // else only the trial has gone on
       $("pictures").classList.add("stale"); // until they are drawn: a text that cannot be read has none
-      $("unread").hidden = !problems.length || pictures.figures.size > 0;
+      document.body.dataset.checked = seq;
       list();
       told();
       trial.stop(problems.length > 0);
-      document.body.dataset.checked = seq;
+    } else if (news.unread) {
+      $("unread").hidden = false;
+      $("unread").textContent = pictures.figures.size
+        ? "as of the last text that could be read"
+        : "the pictures come as soon as the text can be read: mend the problems first";
+      document.body.dataset.drawn = seq;
     } else if (news.together) {
       together = news.together;
       proved = area.value;
@@ -175,7 +184,8 @@
       trial.came(news.trial);
       document.body.dataset.tried = seq;
     } else if (news.fault) {
-      told(news.fault);
+      fault = news.fault;
+      told();
     }
   }
 
@@ -184,6 +194,7 @@
   let resting = 0;
   function look() {
     clearTimeout(resting);
+    fault = "";
     send({ seq: ++seq, text: area.value.toWellFormed?.() ?? area.value, lines: trial.wanted });
   }
   area.addEventListener("input", () => {

@@ -77,7 +77,7 @@ class Trial {
     const { byId: $ } = Studio;
     $("trial").classList.toggle("stale", stopped);
     $("trial").classList.toggle("untried", !this.facts);
-    if (stopped) $("now").textContent = "waits until the spec has no problems";
+    if (stopped) $("now").textContent = `${this.facts ? "as of the last text without problems; " : ""}waits until the spec has no problems`;
     for (const one of $("trial").querySelectorAll("button, input, select")) one.disabled = stopped;
   }
 

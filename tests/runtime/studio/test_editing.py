@@ -95,6 +95,7 @@ def test_what_is_no_spec_has_problems_and_no_pictures(text: str, path: Path) -> 
     found = told(path, text)
 
     assert found["problems"]
+    assert found["unread"]
     assert "pictures" not in found
 
 
@@ -416,6 +417,8 @@ def test_a_designer_types_sees_what_is_wrong_mends_it_and_saves_by_keys_alone(pa
     page.keyboard.type("x")  # … return: null}}}x}
     page.wait_for_selector("#problems button")
     assert page.locator("#under .wrong").count() >= 1
+    page.get_by_text("as of the last text that could be read").wait_for()
+    page.get_by_text("as of the last text without problems").wait_for()
     assert page.get_attribute("#pictures", "class") == "stale", "the last good pictures stay, pale"
     assert page.locator("#pictures figure").count() == 2
     assert path.read_text() == SPEC, "nothing is written that nobody asked for"
@@ -428,7 +431,9 @@ def test_a_designer_types_sees_what_is_wrong_mends_it_and_saves_by_keys_alone(pa
     assert line == int(page.inner_text("#problems button b").partition(":")[0])
 
     page.keyboard.press("Control+z")
-    page.get_by_text("no problems").wait_for()
+    page.get_by_text("no problems in any role alone; the roles together: still being looked at").wait_for()
+    page.get_by_text("no problems; the roles together: proved").wait_for()
+    page.get_by_text("as of the last text that could be read").wait_for(state="hidden")
     page.keyboard.press("Control+End")
     page.keyboard.type("# kept")
     page.get_by_role("button", name="save").wait_for()
