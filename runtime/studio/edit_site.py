@@ -4,7 +4,8 @@ One WebSocket a page, ``/edit``. From the page: ``{seq, text, lines}`` to be loo
 ``{save: text, mark}``. To it:
 
     {name, text, mark, writable}                                   first
-    {seq, problems} {seq, unread or pictures} {seq, trial} {seq, fault}      as soon as each is known; of two texts only the later
+    {seq, problems} {seq, pictures} {seq, trial} {seq, fault}      as soon as each is known; of two texts only the later
+    {seq, unread}                                                  instead of pictures: the text cannot be read
     {seq, together}                                                what is known of all roles together, after a rest
     {saved, mark, why, there}                                      there: the mark of what may be written over
 """

@@ -35,8 +35,8 @@ class Workbench:
     def told(self, text: str, lines: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """Yield what is to be told of a text: its problems; then, if it can be read, its pictures.
 
-        ``pictures`` are ``{"id", "role", "machine", "dot"}``; ``unread`` says that there are none. Where there are no problems, ``lines`` are a trial of it,
-        which is told too.
+        ``pictures`` are ``{"id", "role", "machine", "dot"}``; ``unread`` says that there are none. Where there are no
+        problems, ``lines`` are a trial of it, which is told too.
         """
         if text != self._text:
             self._text, self._trial = text, None

@@ -64,11 +64,12 @@ def line_of(effect: Effect, party: str, peer_of: Callable[[int], str]) -> Said |
 def _violated(found: Violation, party: str, peer_of: Callable[[int], str]) -> Said:
     refused = [f"refused by {found.rule}"] if found.rule else []
     detail = "\n".join(filter(None, (shown_bytes(found.came), *refused, *circumstances(found))))
-    if found.peer is None:
-        return Said(party, None, f"{found.kind}: {found.why or found.rule}", Tone.VIOLATION, detail)
+    own = found.peer is None  # the party's own player
     reason = found.why or (f"refused by {found.rule}" if found.rule else "")
+    if own and found.kind == "late" and not reason:
+        reason = f"no answer to {found.asked}" if found.asked else "no answer had come"
     text = f"{found.kind}: {reason}" if reason else found.kind
-    return Said(peer_of(found.peer), None, text, Tone.VIOLATION, detail)
+    return Said(party if found.peer is None else peer_of(found.peer), None, text, Tone.VIOLATION, detail)
 
 
 def rung(party: str, took: Sequence[Taken]) -> Iterator[Said]:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from diagrams.states.marks import Marks
 from machines.effects import Received, Send
+from machines.engine import routing
 from machines.model import Spec
 from machines.values import plain
 from runtime.players.person_answers import legal_answers
@@ -96,6 +97,8 @@ class Trial:
             "table": rows.table,
             "details": [[said.detail for said in step.said] for step in steps],
             "tones": TONES,
+            "wait": None if (due := trial.next_clock()) is None else max(0.0, due - trial.now),
+            "shut": [role for role in trial.callers() if _is_shut(trial, role)],
             "offers": [_offer(trial, offer) for offer in offers(trial)],
             "legal": _legal(self._spec, trial),
             "byHand": [party.name for party in trial.parties.values() if party.session is None and party.links],
@@ -137,6 +140,12 @@ def _offer(trial: ManualRun, offer: Offer) -> dict[str, Any]:
         for name, value in offer.fields.items()
     ]
     return {"words": offer.words, "who": offer.who, "message": offer.message, "fields": fields}
+
+
+def _is_shut(trial: ManualRun, role: str) -> bool:
+    """Return whether who comes as a client of that role is turned away at once."""
+    targets = [trial.parties[name].session for name in trial.spec.connects[role] if name in trial.parties]
+    return any(session is not None and not routing.is_open(session) for session in targets)
 
 
 def _legal(spec: Spec, trial: ManualRun) -> dict[str, list[tuple[str, str]]]:

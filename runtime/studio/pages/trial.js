@@ -11,6 +11,7 @@ class Trial {
       const seconds = $("seconds").value.trim();
       this.choose([seconds ? `wait ${seconds}` : "wait"]);
     });
+    $("seconds").addEventListener("input", () => this.clock());
     $("undo").addEventListener("click", () => this.undo());
     $("again").addEventListener("click", () => this.again([]));
     $("rule").addEventListener("submit", (event) => {
@@ -97,6 +98,7 @@ class Trial {
     $("now").textContent = `at ${Number(facts.now.toFixed(3))} s, ${facts.choices} ${facts.choices === 1 ? "choice" : "choices"}`;
     $("undo").disabled = !facts.choices && !facts.rule;
     $("again").disabled = !facts.choices;
+    this.clock();
     $("wait").disabled = !facts.offers.some((offer) => offer.words === "wait");
     $("script").textContent = facts.lines.join("\n");
     this.rows.splice(0, before, ...facts.rows);
@@ -105,6 +107,13 @@ class Trial {
     this.talk.listAll();
     this.people();
     this.go(follows ? Infinity : this.at);
+  }
+
+  // Says on the button how long it waits, unless a person says it.
+  clock() {
+    const { byId: $ } = Studio;
+    const due = this.facts?.wait ?? null;
+    $("wait").textContent = due === null || $("seconds").value.trim() ? "wait" : `wait ${Number(due.toFixed(3))} s`;
   }
 
   asks(rule) {
@@ -175,8 +184,10 @@ class Trial {
     comers.setAttribute("aria-label", "who may come");
     for (const { words } of offers) {
       const [verb, role, name] = words.split(" ");
-      if (verb === "connect") comers.append(this.button(`${role} ${name} comes`, [words], `start a ${role}, named ${name}`), " ");
-      if (verb === "hand") comers.append(this.button("by hand", [words], `connect a ${role} that you play by hand, named ${name}`), " ");
+      const shut = this.facts.shut.includes(role) ? `, who is turned away: nobody takes in a ${role} now` : "";
+      if (verb === "connect") comers.append(this.button(`${role} ${name} comes`, [words], `start a ${role}, named ${name}${shut}`), " ");
+      if (verb === "hand") comers.append(this.button("by hand", [words], `connect a ${role} that you play by hand, named ${name}${shut}`), " ");
+      if (verb === "hand" && shut) comers.append(html("p", `nobody takes in a ${role} now: who comes is turned away`));
     }
     $("parties").replaceChildren(...listed, comers);
     if (!focused) return;

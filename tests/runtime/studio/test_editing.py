@@ -431,11 +431,11 @@ def test_a_designer_types_sees_what_is_wrong_mends_it_and_saves_by_keys_alone(pa
     assert line == int(page.inner_text("#problems button b").partition(":")[0])
 
     page.keyboard.press("Control+z")
-    page.get_by_text("no problems in any role alone; the roles together: still being looked at").wait_for()
     page.get_by_text("no problems; the roles together: proved").wait_for()
     page.get_by_text("as of the last text that could be read").wait_for(state="hidden")
     page.keyboard.press("Control+End")
     page.keyboard.type("# kept")
+    page.get_by_text("no problems in any role alone; the roles together: still being looked at").wait_for()
     page.get_by_role("button", name="save").wait_for()
     page.keyboard.press("Control+s")
     page.get_by_text("saved").wait_for()

@@ -150,6 +150,22 @@ def test_the_legal_answers_of_a_game_are_offered_with_their_lines() -> None:
     assert not any(one.tone == 2 for step in steps for one in step.said), "it was legal"
 
 
+def test_a_trial_tells_how_long_the_next_clock_takes_who_would_be_turned_away_and_what_was_late() -> None:
+    trial = made(TWO)
+    before = trial.facts(TWO)
+    assert before["shut"] == []
+    trial.take([f"wait {before['wait'] - 1}"])
+    assert trial.facts(trial.done)["wait"] == pytest.approx(1.0)
+    trial.take(["wait"])
+    facts = trial.facts(trial.done)
+    assert facts["shut"] == ["player"]
+    assert any(offer["words"].startswith("connect player") for offer in facts["offers"]), "it may be tried all the same"
+
+    trial.take(["wait"])
+    said = [line[2] for row in trial.facts(trial.done)["rows"] for line in row[7]]
+    assert [text for text in said if text.startswith("late")] == ["late: no answer to move"]
+
+
 def test_a_trial_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trials, "LINES_MAX", 3)
     trial = made(TWO)
@@ -220,8 +236,13 @@ def test_all_roles_are_played_by_buttons_and_an_edit_goes_on_from_there(page: An
     page.get_by_role("button", name="player ann comes").click()
     page.get_by_role("button", name="player bob comes").click()
     choices(page, 2)
+    assert page.inner_text("#wait") == "wait 30 s", "the window"
+    page.fill("#seconds", "1")
+    assert page.inner_text("#wait") == "wait"
+    page.fill("#seconds", "")
     page.click("#wait")
     choices(page, 3)
+    assert page.get_by_text("who comes is turned away").count() == 1
     page.get_by_label("count").fill("2")
     page.get_by_role("button", name="TAKE", exact=True).click()
     choices(page, 4)
