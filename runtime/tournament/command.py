@@ -185,11 +185,7 @@ def _with_store(
                 with store.alone():
                     _run(event, store, arena, *where, quiet=quiet, studio=studio)
             elif about is not None:
-                names = [player.name for player in event.players]
-                if action == "drop" and about not in names:
-                    hint = near(about, names)
-                    raise CommandError(f"there is no player {about!r} in {event.file}" + (f": {hint}" if hint else ""))
-                store.decide(action, about, why or "")
+                _decide(action, event, store, about, why or "")
             if live:
                 return _shown_live(event, store, rated=ratings, rounds=rounds)
             progress, values = progress_of(event, store), store.values()
@@ -209,6 +205,22 @@ def _with_store(
         for line in summary_lines(progress, rated=ratings, rounds=rounds):
             put(line)
     return FAILED if any(map(progress.is_void, progress.matches)) else OK
+
+
+def _decide(action: Action, event: Event, store: Store, about: str, why: str) -> None:
+    """Keep a decision, and say what it means and what is to follow."""
+    names = [player.name for player in event.players]
+    if action == "drop" and about not in names:
+        hint = near(about, names)
+        raise CommandError(f"there is no player {about!r} in {event.file}" + (f": {hint}" if hint else ""))
+    store.decide(action, about, why)
+    if action == "drop":
+        done = f"{about} is dropped: what it played stands, and it plays no more"
+    elif about in names:
+        done = f"all matches of {about} are to be played again"
+    else:
+        done = f"{about} is to be played again"
+    note(f"{done}; accord tournament run {event.file} goes on")
 
 
 def _shown_live(event: Event, store: Store, *, rated: bool, rounds: bool) -> int:

@@ -5,19 +5,23 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
-from runtime.sessions.player_folders import file_name
+from rules.schedules.standings import points
+from runtime.sessions.player_folders import BOARD, CONVERSATION, ERRORS, REASONS, file_name
 from runtime.tournament.match_process import PLAYERS_FOLDER
 from runtime.tournament.progress import EventProgress
 from runtime.tournament.store import Decision, Match, Placed
 from runtime.tournament.table import crosstable_rows, fault_lines, placed_text, standings_rows
 
 JOURNAL: Final = "journal.jsonl"
+HANDED_OUT: Final = (BOARD, CONVERSATION, ERRORS, REASONS)  # of a player's folder of a match
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 _RATING: Final = re.compile(r"[+-]\d+ ±\d+")
 
@@ -34,7 +38,8 @@ def write_exports(
 ) -> list[Path]:
     """Write an event in these formats, names in FORMATS, and return the files.
 
-    ``values`` has the run and what was returned of each match, ``files`` is where the journals are.
+    ``values`` has the run and what was returned of each match, ``files`` is where the journals are. What an earlier
+    export handed out to players and is so no more, as a match was played again, is taken away.
 
     Raises:
         OSError: a file cannot be written.
@@ -42,19 +47,41 @@ def write_exports(
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name in formats:
-        for file, text in FORMATS[name](progress, values, files):
+        for file, text in FORMATS[name](progress, values, files, folder):
             path = folder / file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
             written.append(path)
+        if name == "folders":
+            _take_away_stale(progress, folder, written)
     return written
+
+
+def _relative(files: Path, folder: Path) -> Path:
+    """Return the folder of all matches as seen from that of the export, so that both can be moved together."""
+    try:
+        return Path(os.path.relpath(files.resolve(), folder.resolve()))
+    except ValueError:  # another drive
+        return files.resolve()
+
+
+def _take_away_stale(progress: EventProgress, folder: Path, written: list[Path]) -> None:
+    """Remove what an earlier export wrote of this event's players and this one did not; other files stay."""
+    kept = set(written)
+    for name in _folder_names(progress).values():
+        for match in (folder / PLAYERS_FOLDER / name).glob("r*-*"):
+            stale = [match / file for file in HANDED_OUT if match / file not in kept]
+            for path in stale:
+                path.unlink(missing_ok=True)
+            if stale and match.is_dir() and not any(match.iterdir()):
+                match.rmdir()
 
 
 Texts = Iterator[tuple[str, str]]
 Values = Mapping[int, tuple[str, Any]]
 
 
-def _csv(progress: EventProgress, values: Values, files: Path) -> Texts:
+def _csv(progress: EventProgress, values: Values, files: Path, folder: Path) -> Texts:
     head, *lines = standings_rows(progress, rated=True)
     yield "standings.csv", _rows(iter([("rank", *head[1:]), *lines]))
     yield "matches.csv", _rows(_match_rows(progress, values))
@@ -73,13 +100,22 @@ def _tame(cell: Any) -> Any:
 
 
 def _match_rows(progress: EventProgress, values: Values) -> Iterator[tuple[Any, ...]]:
-    yield ("match", "round", "seat", "player", "place", "points", "at fault", "fault", "run", "folder")
+    yield ("match", "round", "seat", "player", "place", "points", "game points", "at fault", "fault", "run", "folder")
     for match in progress.matches:
+        worth = _points(progress, match)
         for seat, one in enumerate(progress.results.get(match.number, ()), 1):
             run = values.get(match.number, ("", None))[0]
-            points = "" if one.points is None else one.points
-            told = (one.player, one.place, points, int(one.at_fault), one.fault)
+            own = "" if one.points is None else one.points
+            told = (one.player, one.place, f"{worth[one.player]:g}", own, int(one.at_fault), one.fault)
             yield (match.id, match.round, seat, *told, run, _folder(match, run, one.player))
+
+
+def _points(progress: EventProgress, match: Match) -> dict[str, float]:
+    """Return what the table counts for each player of a match; nothing of one that was not played."""
+    if match.number not in progress.results:
+        return {}
+    found = points(progress.played(match), progress.event.points)
+    return {name: found[progress.numbers[name]] for name in match.seats}
 
 
 def _folder(match: Match, run: str, player: str) -> str:
@@ -124,7 +160,11 @@ def facts(progress: EventProgress, values: Values, *, rated: bool = True) -> dic
 
 def _match_facts(progress: EventProgress, match: Match, values: Values) -> dict[str, Any]:
     run, value = values.get(match.number, ("", None))
-    places = [_place_facts(one, _folder(match, run, one.player)) for one in progress.results.get(match.number, ())]
+    worth = _points(progress, match)
+    places = [
+        _place_facts(one, worth[one.player], _folder(match, run, one.player))
+        for one in progress.results.get(match.number, ())
+    ]
     return {
         "match": match.id,
         "round": match.round,
@@ -135,11 +175,12 @@ def _match_facts(progress: EventProgress, match: Match, values: Values) -> dict[
     }
 
 
-def _place_facts(one: Placed, folder: str) -> dict[str, Any]:
+def _place_facts(one: Placed, worth: float, folder: str) -> dict[str, Any]:
     return {
         "player": one.player,
         "place": one.place,
-        "points": one.points,
+        "points": worth,
+        "game points": one.points,
         "fault": one.fault if one.at_fault else None,
         "stderr": one.words.splitlines(),
         "folder": folder or None,
@@ -150,11 +191,11 @@ def _decision_facts(decision: Decision) -> dict[str, Any]:
     return {"at": decision.at, "what": decision.what, "about": decision.about, "why": decision.why}
 
 
-def _json(progress: EventProgress, values: Values, files: Path) -> Texts:
+def _json(progress: EventProgress, values: Values, files: Path, folder: Path) -> Texts:
     yield "event.json", json.dumps(facts(progress, values), indent=1, ensure_ascii=False) + "\n"
 
 
-def _text(progress: EventProgress, values: Values, files: Path) -> Texts:
+def _text(progress: EventProgress, values: Values, files: Path, folder: Path) -> Texts:
     yield "matches.txt", "\n".join(_records(progress, values))
 
 
@@ -169,7 +210,7 @@ def _records(progress: EventProgress, values: Values) -> Iterator[str]:
         tags.append(("Run", values.get(match.number, ("", None))[0]))
         yield from (f'[{tag} "{_quoted(value)}"]' for tag, value in tags if value)
         yield ""
-        yield placed_text(places)
+        yield placed_text(places, whole=True)
         yield ""
 
 
@@ -180,8 +221,8 @@ def _quoted(text: str) -> str:
 # -- a page ----------------------------------------------------------------------------------------------------------
 
 
-def _html(progress: EventProgress, values: Values, files: Path) -> Texts:
-    yield "event.html", "\n".join(_page(progress, values, files)) + "\n"
+def _html(progress: EventProgress, values: Values, files: Path, folder: Path) -> Texts:
+    yield "event.html", "\n".join(_page(progress, values, _relative(files, folder))) + "\n"
 
 
 def _page(progress: EventProgress, values: Values, files: Path) -> Iterator[str]:
@@ -202,7 +243,9 @@ def _page(progress: EventProgress, values: Values, files: Path) -> Iterator[str]
     yield "<h2>Matches</h2><table><tr><th>match</th><th>result</th><th>journal</th><th>players</th></tr>"
     for match in progress.matches:
         places = progress.results.get(match.number)
-        told = placed_text(places) if places is not None else "given up" if progress.is_void(match) else "to be played"
+        told = "given up" if progress.is_void(match) else "to be played"
+        if places is not None:
+            told = placed_text(places, whole=True)
         links = f"<td>{_journal(match, values, files)}</td><td>{_folders(match, values, files)}</td>"
         yield f"<tr><td>{match.id}</td><td>{escape(told)}</td>{links}</tr>"
     yield "</table>"
@@ -220,14 +263,19 @@ def _journal(match: Match, values: Values, files: Path) -> str:
         return ""
     path = files / match.id / run / JOURNAL
     shown = escape(f"accord studio {path}", quote=True)
-    return f'<a href="{escape(path.as_uri(), quote=True)}" title="{shown}">{escape(run)}</a>'
+    return f'<a href="{_link(path)}" title="{shown}">{escape(run)}</a>'
 
 
 def _folders(match: Match, values: Values, files: Path) -> str:
     """Return a link to the folder of each player of a match."""
     run = values.get(match.number, ("", None))[0]
-    uris = [(name, (files / _folder(match, run, name)).as_uri()) for name in match.seats] if run else []
-    return " ".join(f'<a href="{escape(uri, quote=True)}">{escape(name)}</a>' for name, uri in uris)
+    links = [(name, _link(files / _folder(match, run, name))) for name in match.seats] if run else []
+    return " ".join(f'<a href="{link}">{escape(name)}</a>' for name, link in links)
+
+
+def _link(path: Path) -> str:
+    """Return a link to a file, relative if its path is."""
+    return escape(path.as_uri() if path.is_absolute() else quote(path.as_posix()), quote=True)
 
 
 def _html_table(rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
@@ -239,8 +287,8 @@ def _html_table(rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
     yield "</table>"
 
 
-def _handed_out(progress: EventProgress, values: Values, files: Path) -> Texts:
-    """Yield the players' folders, each player's together: ``players/ann/r1-1/conversation.txt``."""
+def _folder_names(progress: EventProgress) -> dict[str, str]:
+    """Return the name of each player's folder in an export, by the player's."""
     names: dict[str, str] = {}
     for player in progress.event.players:
         name, number = file_name(player.name), 1
@@ -248,6 +296,12 @@ def _handed_out(progress: EventProgress, values: Values, files: Path) -> Texts:
             number += 1
             name = f"{file_name(player.name)}-{number}"
         names[player.name] = name
+    return names
+
+
+def _handed_out(progress: EventProgress, values: Values, files: Path, folder: Path) -> Texts:
+    """Yield the players' folders, each player's together: ``players/ann/r1-1/conversation.txt``."""
+    names = _folder_names(progress)
     for match in progress.matches:
         run = values.get(match.number, ("", None))[0]
         for seat in match.seats if run else ():
@@ -256,7 +310,7 @@ def _handed_out(progress: EventProgress, values: Values, files: Path) -> Texts:
                 yield f"{PLAYERS_FOLDER}/{names[seat]}/{match.id}/{path.name}", text
 
 
-FORMATS: Final[Mapping[str, Callable[[EventProgress, Values, Path], Texts]]] = {
+FORMATS: Final[Mapping[str, Callable[[EventProgress, Values, Path, Path], Texts]]] = {
     "csv": _csv,
     "json": _json,
     "html": _html,

@@ -112,6 +112,10 @@ class EventProgress:
             found[-1].append(match)
         return found
 
+    def round_now(self) -> int:
+        """Return the number of the first round in which something is to be played, else of the last; 0 without any."""
+        return min((match.round for match in self.unsettled()), default=len(self.rounds()))
+
     def out(self) -> dict[str, int]:
         """Return who is out, and the last round that they may play in: dropped, or at fault too often."""
         if self._out is None:

@@ -104,7 +104,7 @@ def standings_facts(progress: EventProgress, attempts: Sequence[Attempt] = ()) -
         "name": progress.event.name,
         "played": len(done),
         "planned": len(progress.matches),
-        "round": len(progress.rounds()),
+        "round": progress.round_now(),
         "over": settled and not progress.next_round(),
         "table": [list(row) for row in standings_rows(progress, rated=True)],
         "cross": [list(row) for row in crosstable_rows(progress)] if few else [],

@@ -12,11 +12,14 @@ CROSS_MAX = 24  # players, beyond which a crosstable fits on no screen
 FAULTS_SHOWN = 3  # of a player
 
 
-def placed_text(places: Sequence[Placed]) -> str:
-    """Return a result in a line: ``ann 1  cyd 2  bob -   bob: illegal in intermediate_placement``."""
+def placed_text(places: Sequence[Placed], *, whole: bool = False) -> str:
+    """Return a result in a line: ``ann 1  cyd 2  bob -   bob: illegal in intermediate_placement``.
+
+    Reasons are cut to what a line of a terminal has room for, unless they are wanted ``whole``.
+    """
     ordered = sorted(places, key=lambda one: one.place)
     line = "  ".join(f"{one.player} {'-' if one.at_fault else one.place}" for one in ordered)
-    whys = "; ".join(f"{one.player}: {short(one.fault)}" for one in ordered if one.at_fault)
+    whys = "; ".join(f"{one.player}: {one.fault if whole else short(one.fault)}" for one in ordered if one.at_fault)
     return f"{line}   {whys}" if whys else line
 
 
@@ -81,13 +84,14 @@ def fault_lines(progress: EventProgress, shown_max: int = FAULTS_SHOWN) -> Itera
             for match, placed in found[:shown_max]:
                 yield f"  {match.id}: {placed.fault}"
                 yield from (f"    {line}" for line in placed.words.splitlines())
+            if len(found) > shown_max:
+                yield f"  and {len(found) - shown_max} more"
 
 
 def summary_lines(progress: EventProgress, *, rated: bool = True, rounds: bool = False) -> Iterator[str]:
     """Yield an event for people: how far it is, the table, the crosstable, and what went wrong."""
-    played, planned = len(progress.results), len(progress.matches)
     void = [match.id for match in progress.matches if progress.is_void(match)]
-    yield f"{progress.event.name}: {played} of {planned} matches, round {len(progress.rounds())}"
+    yield f"{progress.event.name}: {_how_far(progress)}"
     if rounds:
         yield from (
             f"{match.id}  {placed_text(progress.results[match.number])}"
@@ -105,6 +109,12 @@ def summary_lines(progress: EventProgress, *, rated: bool = True, rounds: bool =
     if void:
         yield ""
         yield f"given up, as the arena failed: {', '.join(void)}; accord tournament again plays them once more"
+
+
+def _how_far(progress: EventProgress) -> str:
+    if not progress.matches:
+        return "nothing is played yet, accord tournament run begins"
+    return f"{len(progress.results)} of {len(progress.matches)} matches, round {progress.round_now()}"
 
 
 def aligned(rows: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -90,7 +90,8 @@ def test_what_a_person_decides_is_kept_with_its_reason(tmp_path: Path) -> None:
     before = played(path)
     assert accord("drop", str(path), "nobody", "--why", "x")[0] == 2
     assert accord("drop", str(path), "cyd")[0] == 2  # a decision has a reason
-    assert accord("again", str(path), "r1-1", "--why", "the power went")[0] == 0
+    code, _, told = accord("again", str(path), "r1-1", "--why", "the power went")
+    assert (code, told) == (0, f"r1-1 is to be played again; accord tournament run {path} goes on\n")
     code, said, _ = accord("show", str(path), "--json")
     assert (code, json.loads(said)["played"]) == (0, 9)
 
@@ -131,7 +132,7 @@ def test_show_live_shows_each_change_until_the_event_is_over(tmp_path: Path) -> 
         rest = live.stdout.read()
 
     assert live.returncode == 0
-    assert first == "spring cup: 0 of 0 matches, round 0\n"
+    assert first == "spring cup: nothing is played yet, accord tournament run begins\n"
     tables = [line for line in rest.splitlines() if line.startswith("spring cup")]
     assert tables[-1] == "spring cup: 4 of 4 matches, round 4"
     assert accord("show", str(path), "--live", "--no-ratings")[:2] == (

@@ -47,7 +47,7 @@ def test_each_change_is_shown_once_and_the_end_ends_it(tmp_path: Path) -> None:
     store.close()
     assert (deeds, len(progress.results)) == ([], 1)
     assert [lines[0].partition(": ")[2] for lines in shown] == [
-        "0 of 0 matches, round 0",
+        "nothing is played yet, accord tournament run begins",
         "0 of 1 matches, round 1",
         "0 of 1 matches, round 1",
         "1 of 1 matches, round 1",
