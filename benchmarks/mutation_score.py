@@ -52,13 +52,6 @@ EQUIVALENT: Final = (
     ("tsuro", "client", "wire", "no 'early'", "that of the wire is for peers that come to a role: nobody does here"),
     ("sticks", "*", "host.turn.asked (TAKE)", "< is <=", "the branch before has taken =="),
     ("sticks", "*", "host.turn.asked (TAKE)", "the second branch first", "== and < exclude one another"),
-    (
-        "sticks",
-        "*",
-        "host.turn.asked (.invalid)",
-        "to asked again, no return",
-        "its player is gone: the turn ends at once",
-    ),
     ("sticks", "*", "host.sign_up.named", "no 'within'", "the door shuts as soon, and ends all sign-ups"),
     (
         "redis",

@@ -18,7 +18,7 @@ from runtime.sessions.player_folders import BOARD, CONVERSATION, ERRORS, REASONS
 from runtime.tournament.match_process import PLAYERS_FOLDER
 from runtime.tournament.progress import EventProgress
 from runtime.tournament.store import Decision, Match, Placed
-from runtime.tournament.table import crosstable_rows, fault_lines, placed_text, standings_rows
+from runtime.tournament.table import crosstable_rows, fault_lines, placed_text, result_text, standings_rows
 
 JOURNAL: Final = "journal.jsonl"
 HANDED_OUT: Final = (BOARD, CONVERSATION, ERRORS, REASONS)  # of a player's folder of a match
@@ -242,10 +242,7 @@ def _page(progress: EventProgress, values: Values, files: Path) -> Iterator[str]
         yield f"<pre>{escape(chr(10).join(faults))}</pre>"
     yield "<h2>Matches</h2><table><tr><th>match</th><th>result</th><th>journal</th><th>players</th></tr>"
     for match in progress.matches:
-        places = progress.results.get(match.number)
-        told = "given up" if progress.is_void(match) else "to be played"
-        if places is not None:
-            told = placed_text(places, whole=True)
+        told = result_text(progress, match, whole=True)
         links = f"<td>{_journal(match, values, files)}</td><td>{_folders(match, values, files)}</td>"
         yield f"<tr><td>{match.id}</td><td>{escape(told)}</td>{links}</tr>"
     yield "</table>"

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Final
 
 TICK_SECONDS: Final = 0.02  # between two looks: 0.1 % of a processor
-STALL_SECONDS: Final = 0.02  # a look that comes so much too late is a stall: ordinary scheduling takes less
+STALL_SECONDS: Final = 0.05  # a look that comes so much too late is a stall: to be scheduled beside others takes less
 STALLS_MAX: Final = 10_000  # that are kept, the last ones
 
 

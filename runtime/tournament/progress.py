@@ -27,13 +27,17 @@ WAITING = ("swiss", "knockout")  # forms whose next round depends on the results
 
 @dataclass
 class EventProgress:
-    """An event so far. ``broken`` counts the attempts at each match that failed by the arena's fault."""
+    """An event so far.
+
+    ``broken`` counts the attempts at each match that failed by the arena's fault, ``whys`` has why the last one did.
+    """
 
     event: Event
     matches: list[Match] = field(default_factory=list)
     results: dict[int, tuple[Placed, ...]] = field(default_factory=dict)
     decisions: Sequence[Decision] = ()
     broken: dict[int, int] = field(default_factory=dict)
+    whys: dict[int, str] = field(default_factory=dict)
     attempts: dict[int, int] = field(default_factory=dict)
     lost: dict[int, LostProcesses] = field(default_factory=dict)
     _whole: bool = field(default=False, init=False)  # all rounds are planned, and none waits for a result
@@ -95,6 +99,7 @@ class EventProgress:
 
     def note_broken(self, match: int, why: str) -> None:
         """Count an attempt that was broken."""
+        self.whys[match] = why
         seats = next((one.seats for one in self.matches if one.number == match), ())
         if self.lost.setdefault(match, LostProcesses()).note(why, seats):
             self.broken[match] = self.broken.get(match, 0) + 1

@@ -88,15 +88,21 @@ def fault_lines(progress: EventProgress, shown_max: int = FAULTS_SHOWN) -> Itera
                 yield f"  and {len(found) - shown_max} more"
 
 
+def result_text(progress: EventProgress, match: Match, *, whole: bool = False) -> str:
+    """Return how a match ended in one line: its places, or why it was given up, or that it is still to be played."""
+    places = progress.results.get(match.number)
+    if places is not None:
+        return placed_text(places, whole=whole)
+    return f"given up: {progress.whys[match.number]}" if progress.is_void(match) else "to be played"
+
+
 def summary_lines(progress: EventProgress, *, rated: bool = True, rounds: bool = False) -> Iterator[str]:
     """Yield an event for people: how far it is, the table, the crosstable, and what went wrong."""
-    void = [match.id for match in progress.matches if progress.is_void(match)]
+    void = [match for match in progress.matches if progress.is_void(match)]
     yield f"{progress.event.name}: {_how_far(progress)}"
     if rounds:
         yield from (
-            f"{match.id}  {placed_text(progress.results[match.number])}"
-            for match in progress.matches
-            if match.number in progress.results
+            f"{match.id}  {result_text(progress, match)}" for match in progress.matches if progress.is_settled(match)
         )
     yield from aligned(standings_rows(progress, rated=rated))
     if len(progress.event.players) <= CROSS_MAX:
@@ -108,7 +114,9 @@ def summary_lines(progress: EventProgress, *, rated: bool = True, rounds: bool =
         yield from faults
     if void:
         yield ""
-        yield f"given up, as the arena failed: {', '.join(void)}; accord tournament again plays them once more"
+        yield "given up, as the arena failed: nobody has a point of them, so decide"
+        yield from (f"  {match.id}: {progress.whys[match.number]}" for match in void)
+        yield "`accord tournament again EVENT MATCH --why …` and `run` play one once more, best on an idle host"
 
 
 def _how_far(progress: EventProgress) -> str:
