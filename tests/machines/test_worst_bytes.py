@@ -15,7 +15,7 @@ from machines.wire.depth import is_deeper
 from machines.wire.framing import FrameError, make_framer
 
 SIZE = 1 << 17
-PER_MIB = 0.2  # seconds of CPU where others share a core and its caches, half of it on a quiet one; once it was up to 4
+PER_MIB = 0.4  # seconds of CPU where all of a machine is taken, a quarter of it on a quiet one; once it was up to 4
 TRIES = 8  # the best counts: who shares a core now and then has it whole
 TURN = 4096
 PLACE = Place("spec.yaml", 1, 1)
@@ -86,7 +86,7 @@ def test_lines_up_to_a_mark_take_no_time_however_long(line: bytes) -> None:
     for start in range(0, len(raw), TURN):
         framer.feed(raw[start : start + TURN])
         cut = framer.next((frame,))
-    assert (thread_time() - begin) * (1 << 20) / len(raw) < 2 * PER_MIB  # of one try
+    assert (thread_time() - begin) * (1 << 20) / len(raw) < PER_MIB
     assert cut is not None
 
 
@@ -98,7 +98,7 @@ def test_empty_lines_between_frames_take_no_time(line: bytes) -> None:
     for start in range(0, len(raw), TURN):
         framer.feed(raw[start : start + TURN])
         cut = framer.next(((FrameLine(("DATA",), PLACE), FrameUntil(".", PLACE)),))
-    assert (thread_time() - begin) * (1 << 20) / len(raw) < PER_MIB / 2
+    assert (thread_time() - begin) * (1 << 20) / len(raw) < PER_MIB / 4
     assert cut == b"GO"
     assert not framer.partial
 
