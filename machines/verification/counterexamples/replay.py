@@ -56,13 +56,18 @@ def _fails(effect: Effect, step: TraceStep) -> bool:
     return isinstance(effect, Ended) and effect.failed is not None
 
 
+def _ends(effect: Effect, step: TraceStep) -> bool:
+    """Whether a session ended: one that uses what has no value fails, one that only hands it on is over."""
+    return isinstance(effect, Ended)
+
+
 # What shows in the last step of a trace that it came to the fault; of other faults it shows in where everybody is.
 _SHOWN_BY: dict[str, Callable[[Effect, TraceStep], bool]] = {
     "A501": _is_refused,
     "A502": _is_refused,
     "A503": _is_misread,
     "A509": _is_taken,
-    "A301": _fails,
+    "A301": _ends,
     "A302": _fails,
     "A334": _is_misread,
 }

@@ -20,7 +20,7 @@ LAY = (
     ),
     ("say: {INTER_PLACE: playing}", "receive: {INTER_PLACE: {send: LAY, then: playing}}"),
 )
-TELL_ONE: tuple[Change, ...] = (("send: {players: ENDED(", 'send: {"players[0]": ENDED('),)
+TELL_ONE: tuple[Change, ...] = (("send: {players: ENDED}", 'send: {"players[0]": ENDED}'),)
 SKIP_STARTED: tuple[Change, ...] = (("started: {send: {players: STARTED}, let:", "started: {let:"),)
 ASK_ON: tuple[Change, ...] = (("      if: tsuro.playing(table, player) ", "      # "),)
 NO_READER: tuple[Change, ...] = (("SHOW: choosing, AGAIN: waiting", "SHOW: choosing"),)
