@@ -26,6 +26,7 @@ from machines.model import (
     Branch,
     Call,
     Each,
+    Expression,
     Handlers,
     Mapped,
     Name,
@@ -210,7 +211,7 @@ def rule_uses(spec: Spec) -> dict[str, RuleUse]:
             case SendMessages(receivers, messages, _):
                 _note(found, names, receivers, RuleUse("peers"))
                 for call in messages:
-                    for field, value in zip(spec.messages[call.path].fields, call.arguments or (), strict=False):
+                    for field, value in zip(spec.messages[call.path].fields, _arguments(spec, call), strict=False):
                         _note(found, names, value, RuleUse("field", field.type))
             case Handlers(receive=receive):
                 for choice in receive.values():
@@ -250,6 +251,13 @@ def rule_uses(spec: Spec) -> dict[str, RuleUse]:
         if isinstance(node, Call) and "." in node.path:
             found.setdefault(node.path, RuleUse("state"))
     return found
+
+
+def _arguments(spec: Spec, call: Call) -> Sequence[Expression]:
+    """Return what a message is sent with: the names of its fields, where only the message is named."""
+    if call.arguments is not None:
+        return call.arguments
+    return [Name(field.name, call.place) for field in spec.messages[call.path].fields]
 
 
 def _name_arguments(spec: Spec, names: dict[str, RuleUse]) -> None:
