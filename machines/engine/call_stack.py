@@ -311,6 +311,10 @@ class CallFrame:
             self.extras().tally[key] -= 1
 
 
+# A seat that a started machine was lent; which started one had it before; whether somebody had taken its ``closed``.
+LentSeat = tuple[PeerState, CallFrame | None, bool]
+
+
 class CallFrameExtra:
     """What few frames have: limits used, conditions, standing clocks, machines started; the peers lent to one."""
 
@@ -323,8 +327,7 @@ class CallFrameExtra:
         self.standing: list[RunningTimer] = []
         self.started: dict[int, CallFrame] = {}
         self.outcome: MatchOutcome | None = None  # of the match that ends with it
-        # The seats, and which started one had them.
-        self.lent: tuple[tuple[PeerState, CallFrame | None], ...] | None = None
+        self.lent: tuple[LentSeat, ...] | None = None
 
     def left(self) -> None:
         """The state is left: what is counted and waited for in it is no more."""

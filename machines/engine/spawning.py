@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from machines.effects import Note
 from machines.engine import admission
 from machines.engine.actions import peers_in
-from machines.engine.call_stack import CallFrame, PeerState
+from machines.engine.call_stack import CallFrame, LentSeat, PeerState
 from machines.engine.compiled_states import ACCEPT, WAIT
 from machines.engine.transaction import Delegation, PendingSpawn, RareState
 
@@ -63,7 +63,7 @@ def _begin(tree: Interpreter, extra: RareState, starting: PendingSpawn) -> None:
     tree.work.append(child)
 
 
-def _lend(tree: Interpreter, extra: RareState, seat: PeerState, child: CallFrame) -> tuple[PeerState, CallFrame | None]:
+def _lend(tree: Interpreter, extra: RareState, seat: PeerState, child: CallFrame) -> LentSeat:
     before = tree.lent_to(seat)
     assert child.parent is not None, "what is started has been started by somebody"
     if child.parent.host is before:  # who has it not cannot lend it: then the machine is given a name, no more
@@ -73,7 +73,7 @@ def _lend(tree: Interpreter, extra: RareState, seat: PeerState, child: CallFrame
             seat.holder = None
             holder.hears = tuple(other for other in holder.hears if other is not seat)
             want(tree, seat, holder)
-    return seat, before
+    return seat, before, seat.closed_told
 
 
 def want(tree: Interpreter, seat: PeerState, frame: CallFrame) -> None:
@@ -90,15 +90,14 @@ def give_back(tree: Interpreter, child: CallFrame) -> None:
     parent = child.parent
     assert parent is not None, "what is started has been started by somebody"
     parent.started.pop(id(child), None)
-    for seat, before in child.extras().lent or ():
+    for seat, before, told in child.extras().lent or ():
         loan = extra.loans.get(seat.number)
         if loan is None or loan.to is not child:
             continue
         wanted, loan.wanted, loan.to = loan.wanted, (), before
         if before is None:
             del extra.loans[seat.number]
-        if seat.silent:
-            seat.closed_told = False  # who lent it is told too
+        seat.closed_told = told  # who lent it is told too of a loss meanwhile, and not again of one before
         extra.rejoining += tuple(frame for frame in wanted if frame not in extra.rejoining)
         tree.look_at(seat)
     child.extras().lent = ()

@@ -267,6 +267,28 @@ def test_who_lent_a_peer_is_told_of_its_loss_when_it_comes_back() -> None:
     assert value(run) == ("ann", "closed")
 
 
+def test_who_lends_a_peer_whose_loss_it_was_told_is_not_told_again() -> None:
+    run, ann, _ = seated(
+        """
+        opening: {let: {told: 0}, then: lobby}
+        lobby:
+          await: guests
+          within: never
+          receive: {MOVE: {return: told}}
+          closed: {let: {told: told + 1}, start: farewell(peer), then: stay}
+          ended: stay
+          invalid: stay
+        """,
+        machines="farewell(p): {asked: {await: p, within: long, receive: {MOVE: stay}, closed: {return: 2}}}",
+        guests=2,
+    )
+
+    run.lose(ann)
+    run.say(1, move(1))
+
+    assert value(run) == 1
+
+
 @pytest.mark.parametrize(
     ("game", "how"),
     [

@@ -73,13 +73,13 @@ class Departures(StateQueries):
     def give_back(self, started: AbstractCall) -> None:
         """A started machine is over: it leaves its caller, and the peers it was lent go back to whoever awaits them.
 
-        A loss that it was told of is told once more.
+        A loss meanwhile that it was told of is told once more.
         """
         parent = started.parent
         assert parent is not None, "what is started has been started by somebody"
         parent.started.remove(started)
         for seat in started.lent or ():
-            if self.seats[seat] in (TOLD, DROPPED_TOLD):
+            if self.seats[seat] in (TOLD, DROPPED_TOLD) and seat not in started.told:
                 self.seats[seat] = DROPPED
             to = self.lent_to(seat)
             self.rejoining += [

@@ -416,9 +416,9 @@ def _renamed(frozen: Any, seat_of: Callable[[int], int]) -> Any:
         return frozen
     machine, state, env, hears, asked, told, fired, loop, child, sign_ups, parked, parked_for, beside, seat = frozen
     if beside is not None:
-        lent, started = beside
+        lent, started, told_of = beside
         lent = tuple(map(seat_of, lent)) if lent is not None else None
-        beside = lent, tuple([_renamed(one, seat_of) for one in started])
+        beside = lent, tuple([_renamed(one, seat_of) for one in started]), tuple(map(seat_of, told_of))
     return (
         machine, state, tuple([moved(value, seat_of) for value in env]), tuple(map(seat_of, hears)), asked, told, fired,
         (loop[0], moved(loop[1], seat_of), *loop[2:]) if loop is not None else None, _renamed(child, seat_of),

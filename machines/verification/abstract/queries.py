@@ -112,8 +112,8 @@ class StateQueries(Domain[AbstractCall, int, Reading]):
         found.sign_ups = {one[-1]: self._thaw(one, found) for one in sign_ups} if sign_ups is not None else None
         found.parked = {one[-1]: self._thaw(one, found) for one in parked} if parked is not None else None
         if beside is not None:
-            found.lent = beside[0]
-            found.started = [self._thaw(one, found) for one in beside[1]]
+            found.lent, started, found.told = beside
+            found.started = [self._thaw(one, found) for one in started]
         return found
 
     def freeze(self) -> Local:
@@ -155,10 +155,10 @@ class StateQueries(Domain[AbstractCall, int, Reading]):
         )  # fmt: skip
 
     def _frozen_beside(self, call: AbstractCall) -> Any:
-        """Return what was lent to a started machine, and the machines started in a call; None if there is neither."""
+        """Return what it was lent, what it started, and whose loss was told before; None if it has neither."""
         if call.lent is None and not call.started:
             return None
-        return call.lent, tuple([self._frozen(one) for one in call.started])
+        return call.lent, tuple([self._frozen(one) for one in call.started]), call.told
 
     def _frozen_sign_ups(self, sign_ups: dict[int, AbstractCall] | None) -> Any:
         return tuple([self._frozen(sign_ups[seat]) for seat in sorted(sign_ups)]) if sign_ups is not None else None

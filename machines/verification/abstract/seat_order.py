@@ -36,7 +36,7 @@ def spoken_of(call: Any, met: dict[int, None]) -> None:
         note_seats(loop[1:2], met)
     if seat >= 0:
         met[seat] = None
-    lent, started = beside or ((), ())
+    lent, started, _ = beside or ((), (), ())
     met.update(dict.fromkeys(lent or ()))
     for below in (*((child,) if child is not None else ()), *(sign_ups or ()), *(parked or ()), *started):
         spoken_of(below, met)
@@ -104,7 +104,7 @@ def _anonymous(call: Any, own: int, place: dict[int, int]) -> tuple[Any, ...]:
     values = [moved(value, of) for value in env]
     inner = _anonymous(child, own, place) if child is not None else ()
     items = moved(loop[1], of) if loop is not None else ()
-    started = [(one[-2][0], _anonymous(one, own, place)) for one in (beside[1] if beside is not None else ())]
+    started = [(*one[-2][::2], _anonymous(one, own, place)) for one in (beside[1] if beside is not None else ())]
     return machine, state, values, [of(seat) for seat in hears], asked, told_empty, fired, items, inner, started
 
 

@@ -12,7 +12,7 @@ from machines.verification.abstract.budget import BoundExceeded
 from machines.verification.abstract.domain import Unknown, Value, seats_in
 from machines.verification.abstract.outlines import LayerOutline
 from machines.verification.abstract.role_domain import RoleDomain
-from machines.verification.abstract.state import AbstractCall
+from machines.verification.abstract.state import DROPPED_TOLD, TOLD, AbstractCall
 
 STARTED_MAX: Final = 6  # at once, in one session
 RETURNED, FAILED, LIMIT = "returned", "failed", "limit"
@@ -47,6 +47,7 @@ class Spawning(RoleDomain):
             if holder is not None:
                 holder.hears = tuple(one for one in holder.hears if one != seat)
         child.lent = tuple(given)
+        child.told = tuple([seat for seat in given if self.seats[seat] in (TOLD, DROPPED_TOLD)])
         call.started.append(child)
         self.work.append(child)
 

@@ -115,6 +115,7 @@ class AbstractCall:
     seat: int = -1  # of a sign-up
     started: list[AbstractCall] = field(default_factory=list)  # machines begun here that nobody waits for
     lent: tuple[int, ...] | None = None  # of one that was started: the seats that only it may await
+    told: tuple[int, ...] = ()  # those of them whose loss somebody had been told of before
     alive: bool = True
     result: Value = None
 
