@@ -128,17 +128,23 @@ def _gone(slots: Slots, peer: Peer) -> bool:
 
 
 def peers_in(value: Any, depth: int = 4) -> Iterator[int]:
-    """Yield the numbers of the peers in a value: itself, or within lists, records and frozen dataclasses."""
+    """Yield the numbers of the peers in a value: see `peers_within`."""
+    for peer in peers_within(value, depth):
+        yield peer.number
+
+
+def peers_within(value: Any, depth: int = 4) -> Iterator[Peer]:
+    """Yield the peers in a value: itself, or within lists, records and frozen dataclasses."""
     if isinstance(value, Peer):
-        yield value.number
+        yield value
     elif depth == 0:
         return
     elif isinstance(value, tuple | Record):
         for item in value.values() if isinstance(value, Record) else value:
-            yield from peers_in(item, depth - 1)
+            yield from peers_within(item, depth - 1)
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
-            yield from peers_in(getattr(value, field.name), depth - 1)
+            yield from peers_within(getattr(value, field.name), depth - 1)
 
 
 def peers(value: Any) -> tuple[Peer, ...]:

@@ -240,7 +240,7 @@ def release_peers(tree: Interpreter, extra: RareState) -> None:
     for number in extra.vacant:
         seat = tree.seats[number]
         unheard = seat.holder is None and not seat.inbox and (seat.dropped or not seat.more)
-        if seat.gone and unheard and number >= connected:
+        if seat.gone and unheard and number >= connected and number not in extra.loans:
             tree.seats[number] = RELEASED_PEERS[seat.closed_told, seat.dropped]
         else:
             left.append(number)

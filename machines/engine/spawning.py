@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from machines.effects import Note
 from machines.engine import admission
-from machines.engine.actions import peers_in
+from machines.engine.actions import peers_within
 from machines.engine.call_stack import CallFrame, LentSeat, PeerState
 from machines.engine.compiled_states import ACCEPT, WAIT
 from machines.engine.transaction import Delegation, PendingSpawn, RareState
@@ -58,8 +58,10 @@ def _begin(tree: Interpreter, extra: RareState, starting: PendingSpawn) -> None:
     child.host = child
     extra.started += 1
     frame.extras().started[id(child)] = child
-    numbers = [number for number in dict.fromkeys(peers_in(starting.arguments)) if number >= 0]
-    child.extras().lent = tuple([_lend(tree, extra, tree.seats[number], child) for number in numbers])
+    given = {peer.number: peer for peer in peers_within(starting.arguments) if peer.number >= 0}
+    child.extras().lent = tuple(
+        [_lend(tree, extra, admission.restore_peer(tree, peer), child) for peer in given.values()]
+    )
     tree.work.append(child)
 
 

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from machines.checks import check
+from machines.engine.call_stack import RELEASED_PEERS
+from machines.engine.transaction import SWEEP_MIN
 from machines.model import Spec
 from machines.parser.loader import load
 from tests.support.session_harness import Run
@@ -287,6 +289,51 @@ def test_who_lends_a_peer_whose_loss_it_was_told_is_not_told_again() -> None:
     run.say(1, move(1))
 
     assert value(run) == 1
+
+
+@pytest.mark.parametrize(
+    "talk", ["{await: p, within: brief, receive: {MOVE: stay}, closed: waiting}", "{then: waiting}"]
+)
+def test_a_peer_is_lent_and_comes_back_though_its_seat_was_given_up(talk: str) -> None:
+    """Once before the lending; with ``closed`` it is also told of the loss, and would be given up again meanwhile."""
+    run = serve(
+        f"""
+        main:
+          begin: {{let: {{first: null}}, then: door}}
+          door:
+            accept: enter(peer)
+            as: members
+            await: members
+            within: never
+            seated: [{{if: first == null, let: {{first: peer}}}}, {{}}]
+            receive: {{PING: {{start: talk(first), then: stay}}}}
+            ended: {{send: {{members: SAID(result)}}, then: stay}}
+            invalid: {{drop: peer, then: stay}}
+        talk(p):
+          begin: {talk}
+          waiting: {{within: long, timeout: {{return: p.name}}}}
+        """
+    )
+
+    def leave(count: int) -> None:
+        for _ in range(count):
+            guest = run.join()
+            run.say(guest, name("ann"))
+            run.lose(guest)
+
+    released = list(RELEASED_PEERS.values())
+    before = [seat.closed_told for seat in released]
+    leave(1 + 2 * SWEEP_MIN)
+    assert run.session.seats[0] in released
+    last = run.join()
+    run.say(last, name("bob"), "ping")
+    assert list(run.session.extras().loans) == [0]
+    leave(2 * SWEEP_MIN)
+    run.wait(20)
+
+    assert run.heard(last) == [said("ann")]
+    assert run.session.extras().loans == {}
+    assert [seat.closed_told for seat in released] == before
 
 
 @pytest.mark.parametrize(
