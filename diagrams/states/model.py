@@ -6,7 +6,7 @@
               choice
 
 Every drawing of a machine reads this: one state diagram a machine, a role with its machines side by side, other
-languages than DOT. ``tracing.flow`` makes it of a spec.
+languages than DOT. ``builder.flow`` makes it of a spec.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""A role compiled: one shared ``transitions.Machine`` for each of its machines, whose rows are closures.
+"""A role compiled: one shared ``transitions.Machine`` for each of its machines, whose rows are lines of Python.
 
-Every (state, event) pair that a machine answers is a row ``(guard, action, destination)``. Events are messages by
-their names, and ``.timeout .invalid .closed .failed .connected .seated .after0 .every0``; what stands behind every
-state (``always``) has the same names with ``always:`` in front; ``.then`` is what follows when a state is through
-with its own work. A branch that decides again after its steps leads through a hidden state, so that the rows stay flat.
+Every (state, event) pair that a machine answers has rows ``(guard, action, destination)``, which
+`machines.engine.steps` writes as one function. Events are messages by their names, and ``.timeout .invalid .closed
+.failed .ended .connected .seated .after0 .every0 .when0``; what stands behind every state (``always``) has the same
+names with ``always:`` in front; ``.then`` is what follows when a state is through with its own work. A branch that
+decides again after its steps leads through a hidden state, so that the rows stay flat.
 """
 
 from __future__ import annotations

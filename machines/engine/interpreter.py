@@ -509,7 +509,7 @@ class Interpreter(Transaction, Domain[CallFrame, PeerState, Reading]):
     def hear(self, frame: CallFrame, group: tuple[PeerState, ...]) -> None:
         """Let a frame hear these seats and no others; a loss that nobody was told is told it.
 
-        Raises FailedError, and changes nothing, if a call side by side with it hears one of them.
+        Raises FailedError if a call side by side with it hears one of them; all that is done then is `spawning.want`.
         """
         away = [seat for seat in group if frame.host is not self.lent_to(seat)]
         if away:

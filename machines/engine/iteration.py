@@ -70,7 +70,7 @@ def advance(tree: Interpreter, frame: CallFrame) -> bool:
 
 
 # The usual way of a loop that calls a machine for each item in turn: what `machines.semantics.calls` do, in half the
-# time. A program with ``stock`` goes by the rules here, too; tests hold the two ways together.
+# time. A program without ``quick`` goes by the rules here, too; tests hold the two ways together.
 
 
 def call_first(tree: Interpreter, frame: CallFrame, node: CompiledState) -> None:

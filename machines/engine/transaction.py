@@ -1,6 +1,6 @@
 """What the steps of a branch do to a session while its transition runs: all of it can be taken back.
 
-`machines.engine.actions` compiles steps to closures that call these;
+`machines.engine.steps` writes steps as Python functions that call these;
 `machines.engine.interpreter.Interpreter.rollback` undoes them.
 """
 

@@ -121,15 +121,24 @@ def _code(spec: Spec) -> Iterator[dict[str, str]]:
     modules = rules_modules(spec)
     for role in spec.roles:
         for machine in Program(spec, role, modules).tables.values():
+            names = ", ".join(f"{slot} {name}" for name, slot in machine.slot_of.items())
             for state, purpose, text in machine.code():
                 where = {"role": role, "machine": machine.name, "state": state}
-                yield {**where, "for": purpose, "text": text}
+                yield {**where, "for": purpose, "names": names, "text": text}
 
 
 def _code_lines(functions: Iterable[dict[str, str]]) -> Iterator[str]:
-    """Yield functions under what they are for; ``s`` are the names of a call, ``s[0]`` is the call itself."""
+    """Yield functions under what they are for; ``s`` are the names of a call, ``s[0]`` is the call itself.
+
+    Before those of each machine stands which place of ``s`` is which name.
+    """
+    above = None
     for index, one in enumerate(functions):
         yield from ("",) if index else ()
+        machine = one["role"], one["machine"]
+        if machine != above:
+            yield f"# {one['role']}: {one['machine']}, s: {one['names']}"
+            above = machine
         state = f".{one['state']}" if one["state"] else ""
         yield f"# {one['role']}: {one['machine']}{state}, {one['for'].removeprefix('.')}"
         yield from one["text"].splitlines()

@@ -44,6 +44,7 @@ def test_the_code_that_a_machine_is_run_as_is_shown_under_its_states_and_events(
     out = shown(capsys, "tsuro", "--code")
 
     assert "# server: main.judged, then\ndef take(s, fields=()):\n    if ((v" in out
+    assert out.count("# server: intermediate_placement, s: 1 player, 2 table, 3 tile, ") == 1
     functions = json.loads(shown(capsys, "tsuro", "--code", "--json"))["code"]
     (place,) = [one for one in functions if one["machine"] == "intermediate_placement" and one["for"] == "INTER_PLACE"]
     assert (place["role"], place["state"]) == ("server", "asked")
