@@ -187,7 +187,14 @@ class RunFacts:
 def details(step: Step) -> list[dict[str, Any]]:
     """Return what a reader may open of a step: its messages with their fields and bytes, and the branches it took."""
     found: list[dict[str, Any]] = [
-        {"from": said.source, "to": said.target, "text": said.text, "raw": said.detail, "fields": plain(said.fields)}
+        {
+            "from": said.source,
+            "to": said.target,
+            "text": said.text,
+            "raw": said.detail,
+            "fields": plain(said.fields),
+            "wrong": said.tone is Tone.VIOLATION,  # its evidence is open from the start
+        }
         for said in step.said
     ]
     return [*found, *({"branch": place} for place in step.places)]

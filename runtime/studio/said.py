@@ -14,6 +14,7 @@ from runtime.journal.losses import circumstances
 
 RAW_CHARACTERS_MAX = 2000  # of a message as it was on the wire, in a step's details
 Taken = tuple[str, str, str, str]  # call path, state, event, destination
+CLOSED_UNTOLD = "its own client may have given up: see its log"  # no server hears more than the end of a connection
 _CLOCKS = (".timeout", ".after", ".every")
 
 
@@ -68,6 +69,8 @@ def _violated(found: Violation, party: str, peer_of: Callable[[int], str]) -> Sa
     reason = found.why or (f"refused by {found.rule}" if found.rule else "")
     if own and found.kind == "late" and not reason:
         reason = f"no answer to {found.asked}" if found.asked else "no answer had come"
+    if not own and found.kind == "closed":
+        reason = f"{reason} ({CLOSED_UNTOLD})" if reason else CLOSED_UNTOLD
     text = f"{found.kind}: {reason}" if reason else found.kind
     return Said(party if found.peer is None else peer_of(found.peer), None, text, Tone.VIOLATION, detail)
 

@@ -209,7 +209,7 @@ class StepMaker:
                 state.shadows[line.peer] = Shadow(self._client)
             yield Said(self._peer(state, line.session, line.peer), state.prefix, "connects", Tone.MESSAGE)
         elif line.kind == "lost" and line.peer is not None:
-            yield Said(self._peer(state, line.session, line.peer), None, "connection lost", Tone.VIOLATION)
+            yield Said(self._peer(state, line.session, line.peer), None, "connection lost", Tone.CLOSED)
             if line.peer in state.shadows:
                 state.shadows[line.peer].lost(line.t)
         elif line.kind == "tick":

@@ -71,7 +71,8 @@
   // Shows how many violations there are to go to: those of the player whose view is shown.
   function wrong() {
     const mine = violations.filter((step) => rows[step][SAID].some((line) => line[3] === tones.violation && concerns(line[0], line[1])));
-    $("violation").disabled = !mine.length;
+    $("violation").disabled = $("earlier").disabled = !mine.length;
+    $("nth").textContent = mine.includes(at) ? `violation ${mine.indexOf(at) + 1} of ${mine.length}` : "";
     $("violation").textContent = mine.length ? `next violation (${mine.length})` : "no violation";
     return mine;
   }
@@ -95,10 +96,11 @@
   }
 
   const WIDE = 160; // characters of a value beyond which it is folded
-  function field(name, text) {
+  function field(name, text, open = false) {
     const head = name && `${name}: `;
     if (text.length <= WIDE) return html("pre", `${head}${text}`);
     const folded = html("details");
+    folded.open = open;
     folded.append(html("summary", `${head || "as it was sent: "}${text.slice(0, 40)}…`), html("pre", text));
     return folded;
   }
@@ -128,7 +130,7 @@
       if (one.fields && Object.keys(one.fields).length) {
         for (const [name, value] of Object.entries(one.fields)) $("detail").append(field(name, JSON.stringify(value)));
       }
-      if (one.raw) $("detail").append(field("", one.raw));
+      if (one.raw) $("detail").append(field("", one.raw, one.wrong));
     }
     if (!told.length) $("detail").append(html("h2", `${rows[step][KIND]}: nothing was said`));
   }
@@ -153,6 +155,7 @@
     const more = Math.max(0, rows.length - 1 - at);
     $("more").hidden = !live || !more;
     $("more").textContent = `${more} new`;
+    wrong();
   }
 
   // -- what comes while the run goes on ------------------------------------------------------------------------
@@ -174,7 +177,7 @@
     }
     count(from);
     live = !news.complete && !news.failed;
-    about(live ? "live" : news.failed);
+    about(live ? "live" : news.failed ?? "it is over");
     if (awaited && (rows.length >= awaited || !live)) go(awaited - 1);
     else if (follows && rows.length > from) go(rows.length - 1);
     else if (rows.length) told();
@@ -204,6 +207,11 @@
     const mine = wrong();
     if (mine.length) go(mine.find((step) => step > at) ?? mine[0]);
   };
+  const earlier = () => {
+    const mine = wrong();
+    if (mine.length) go(mine.findLast((step) => step < at) ?? mine.at(-1));
+  };
+  $("earlier").addEventListener("click", earlier);
   $("more").addEventListener("click", () => go(rows.length - 1));
   $("slider").addEventListener("input", () => go(Number($("slider").value) - 1));
   $("first").addEventListener("click", () => go(0));
@@ -226,6 +234,7 @@
     else if (event.key === "Home") go(0);
     else if (event.key === "End") go(rows.length - 1);
     else if (event.key === "v") violation();
+    else if (event.key === "V") earlier();
     else if (event.key === " " && !event.target.matches("button")) play();
     else return;
     event.preventDefault();

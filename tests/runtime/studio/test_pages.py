@@ -269,7 +269,7 @@ def test_a_page_follows_a_run_that_goes_on_until_one_steps_back(
         file.write(b"".join(run_lines[40:]))
         steps = len(run_lines) - 2
         page.get_by_text(f"step 38 of {steps}").wait_for()
-        page.get_by_text(re.compile(f"{steps} steps$")).wait_for()  # it is live no more
+        page.get_by_text(re.compile(f"{steps} steps; it is over$")).wait_for()
         assert page.locator("#more").is_hidden()
     page.keyboard.press("End")
     assert page.inner_text("#where").startswith(f"step {steps} of {steps}")

@@ -14,6 +14,7 @@ from runtime.cli import main
 from runtime.journal.reading import read_journal
 from runtime.journal.replay import again, program_of
 from runtime.studio.boards import Boards
+from runtime.studio.page import details
 from runtime.studio.said import Tone
 from runtime.studio.shadows import Shadow, shadowed_role
 from runtime.studio.steps import RecordedRun, run_of
@@ -131,6 +132,18 @@ def test_a_violation_says_what_was_asked_in_which_state_and_line(tmp_path: Path)
     told = [said.detail for step in run.steps for said in step.said if said.tone is Tone.VIOLATION and said.detail]
     assert "asked INIT_REQ for INIT_PLACE\nmain.initial_placement[0] in asked (tsuro.yaml:" in told[0]
     assert told[0].endswith(" of 10 s")
+
+
+def test_who_went_away_may_have_given_up_and_is_one_violation_the_loss_of_its_connection_none(tmp_path: Path) -> None:
+    run = run_of(played("tsuro", tmp_path, "--players", "3", "--player", "gone"))
+
+    told = [said for step in run.steps for said in step.said if said.source == "s0p0" and said.target is None]
+    assert [said.text for said in told if said.tone is Tone.VIOLATION] == [
+        "closed: it closed the connection (its own client may have given up: see its log)"
+    ]
+    assert [said.text for said in told if said.tone is Tone.CLOSED] == ["connection lost"]
+    wrong = [one["text"] for step in run.steps for one in details(step) if one.get("wrong")]
+    assert wrong == [said.text for said in told if said.tone is Tone.VIOLATION], "what is open from the start"
 
 
 def test_a_step_says_in_which_line_of_the_spec_the_branch_stands_that_it_took(tmp_path: Path) -> None:
