@@ -10,11 +10,15 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A match that was played: ``groups`` of players, best first, those at ``fault`` last; ``own`` are its points."""
+    """A match that was played: ``groups`` of players, best first, those at ``fault`` last; ``own`` are its points.
+
+    Those in ``out`` have a place and did not play.
+    """
 
     groups: tuple[tuple[int, ...], ...]
     faults: tuple[int, ...] = ()
     own: tuple[tuple[int, float], ...] = ()
+    out: tuple[int, ...] = ()
 
     def places(self) -> dict[int, int]:
         """Return the place of each player, from 1; who shares one has the first of those shared."""
@@ -51,7 +55,7 @@ def groups_of(seats: Sequence[int], ranking: Sequence[Sequence[int]], faults: Se
 def points(match: Played, scheme: Sequence[float] | None) -> dict[int, float]:
     """Return the points of each player: ``scheme`` by place; None stands for as many as one has left behind.
 
-    Of two, that is 1 and 0. Who shares places shares their points; who is at fault has none.
+    Of two, that is 1 and 0. Who shares places shares their points; who is at fault, or did not play, has none.
 
     >>> points(Played(((4,), (7, 2)), ()), None)
     {4: 2.0, 7: 0.5, 2: 0.5}
@@ -62,7 +66,7 @@ def points(match: Played, scheme: Sequence[float] | None) -> dict[int, float]:
     for group in match.groups:
         shared = wanted[len(found) : len(found) + len(group)]
         found |= dict.fromkeys(group, sum(shared) / len(group))
-    return found | dict.fromkeys(match.faults, 0.0)
+    return found | dict.fromkeys((*match.faults, *match.out), 0.0)
 
 
 def encounters(match: Played) -> Iterable[tuple[int, int, float]]:

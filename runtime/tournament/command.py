@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
@@ -23,6 +24,8 @@ from runtime.process.output import note, put, put_json, results
 from runtime.sessions.topology import connections
 
 if TYPE_CHECKING:
+    from machines.model import Spec
+    from machines.values import Range
     from runtime.studio.beside import Beside
     from runtime.tournament.conductor import Arena
     from runtime.tournament.engines import Engine
@@ -209,11 +212,13 @@ def _with_store(
 
 def _decide(action: Action, event: Event, store: Store, about: str, why: str) -> None:
     """Keep a decision, and say what it means and what is to follow."""
+    from runtime.tournament.decisions import decide
+
     names = [player.name for player in event.players]
     if action == "drop" and about not in names:
         hint = near(about, names)
         raise CommandError(f"there is no player {about!r} in {event.file}" + (f": {hint}" if hint else ""))
-    store.decide(action, about, why)
+    stand = decide(event, store, action, about, why)
     if action == "drop":
         done = f"{about} is dropped: what it played stands, and it plays no more"
     elif about in names:
@@ -221,6 +226,8 @@ def _decide(action: Action, event: Event, store: Store, about: str, why: str) ->
     else:
         done = f"{about} is to be played again"
     note(f"{done}; accord tournament run {event.file} goes on")
+    if stand:
+        note(f"not played again: {', '.join(stand)}: somebody in it is dropped, and what was played stands")
 
 
 def _shown_live(event: Event, store: Store, *, rated: bool, rounds: bool) -> int:
@@ -360,6 +367,7 @@ def arena_of(event: Event) -> Arena:
             problems.append(EventProblem(event.spec_place, text, hint))
             break
         settings[size] = cast(spec, event.settings, size, (), setup.client).settings
+    settings |= _fewer(spec, event, setup.client, seats)
     for player in event.players:
         try:
             if player.kind != REMOTE:
@@ -380,6 +388,16 @@ def arena_of(event: Event) -> Arena:
     name = event.spec if event.spec in shipped() else str(find(event.spec).resolve())
     preloaded = tuple(f"rules.{module}" for module, _ in spec.rules)
     return Arena(setup.server, setup.client, spec_hash(name), program_version(), preloaded, files.resolve(), settings)
+
+
+def _fewer(spec: Spec, event: Event, client: str, seats: Range | None) -> dict[int, Any]:
+    """Return the settings of tables that go on with fewer than the event seats, as somebody is out, by their number."""
+    found: dict[int, Any] = {}
+    for size in range(2, event.format.low):
+        if seats is None or size in seats:
+            with suppress(CommandError):
+                found[size] = cast(spec, event.settings, size, (), client).settings
+    return found
 
 
 def says_outcome(role: Any) -> bool:

@@ -1,14 +1,15 @@
 """The coordinator: plans rounds, starts matches in processes of their own, and alone writes what came of them.
 
 A match starts when none of its players is busy; its attempt is written first, its result in one transaction. What was
-running when a coordinator died is played again by the next, and uses up no try.
+running when a coordinator died is played again by the next, and uses up no try. What a person decides meanwhile, in a
+process of its own, is heeded before a round is planned, a match started, or a result kept.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -22,7 +23,7 @@ from runtime.tournament.lobby import Lobby
 from runtime.tournament.lost_processes import ALONE, ENDED_WELL, STAND_IN, places_without
 from runtime.tournament.match_process import MatchReport, MatchTask, seats_of_match
 from runtime.tournament.preparation import recipe
-from runtime.tournament.progress import EventProgress, progress_of
+from runtime.tournament.progress import EventProgress, progress_of, with_gone
 from runtime.tournament.store import Match, Store
 from runtime.tournament.table import placed_text
 
@@ -40,7 +41,7 @@ class Arena:
     accord: str
     preloaded: tuple[str, ...]
     files: Path
-    settings: Mapping[int, Mapping[str, str]]  # by how many sit at a match
+    settings: Mapping[int, Mapping[str, str]]  # by how many play a match
 
 
 @dataclass
@@ -50,6 +51,8 @@ class _Running:
     run: str
     began: float
     alone: str = ""  # whose program is tried alone
+    gone: tuple[str, ...] = ()  # who does not play in it, and is out
+    taken_back: bool = False  # whether it was decided meanwhile that the match is played again
 
 
 class Conductor:
@@ -79,7 +82,11 @@ class Conductor:
         self._stopped = False
         self._mark = store.mark
         given = event.spec, event.rules, arena.server, arena.client
-        recipes = [recipe(given[0], settings, *given[1:]) for settings in arena.settings.values()]
+        recipes = [
+            recipe(given[0], settings, *given[1:])
+            for size, settings in arena.settings.items()
+            if size >= event.format.low
+        ]
         self._here = LocalEngine(arena.preloaded, recipes)
         self._engine: Engine = engine or self._here
         self._engines = [self._here] if engine is None else [self._here, engine]
@@ -107,22 +114,44 @@ class Conductor:
 
     # -- planning ----------------------------------------------------------------------------------------------------
 
+    def _heed(self) -> None:
+        """Take note of what was decided since it was last looked; what is played then of a match to be played again
+        counts for nothing.
+        """
+        known = len(self.progress.decisions)
+        if len(self.store.decisions()) == known:
+            return
+        self.progress = progress_of(self.event, self.store)
+        dropped = self.progress.dropped()
+        for decision in self.progress.decisions[known:]:
+            self.tell(f"decided: {decision.what} {decision.about}: {decision.why}")
+            for one in self._running.values() if decision.what == "again" else ():
+                if decision.about in (one.match.id, *one.match.seats) and not dropped & {*one.match.seats} - {
+                    *one.gone
+                }:
+                    one.taken_back = True
+
     def _plan(self) -> None:
+        self._heed()
         for match, culprits in list(self.progress.ended_by_programs()):
             places = places_without(match, culprits)
             self.store.settle(match.number, f"its process was ended by {', '.join(culprits)}", places)
             self.progress.settle(match, places)
             self.tell(f"{match.id}  {placed_text(places)}")
         while True:
-            for match, places, why in list(self.progress.walkovers()):
+            for match, places, why in list(self.progress.walkovers(self.arena.settings)):
+                if match.id in self._running:
+                    continue  # it stands if it comes to its end
+                self._waits.pop(match.id, None)
                 self.store.settle(match.number, why, places)
                 self.progress.settle(match, places)
-                self.tell(f"{match.id}  {placed_text(places)}  ({why})")
+                self.tell(f"{match.id}  {placed_text(places)}")
             found = self.progress.next_round()
             if not found:
                 return
             self.store.plan(found)
             self.progress.add(found)
+            self._heed()
 
     def _start_ready(self) -> None:
         most = self.event.at_once or self._engine.most()
@@ -140,7 +169,9 @@ class Conductor:
         """Return who of a match did not come, and why that is a fault; None as long as somebody is waited for."""
         if self.progress.suspect(match):
             return {}  # nobody else's program is wanted
-        missing = [name for name in match.seats if name in self._remote and not self._is_here(name)]
+        gone = self.progress.gone(match)
+        wanted = [name for name in match.seats if name in self._remote and name not in gone]
+        missing = [name for name in wanted if not self._is_here(name)]
         since, most = self._waits.setdefault(match.id, time.monotonic()), self.event.come_seconds
         if missing and time.monotonic() - since < most:
             return None
@@ -155,28 +186,30 @@ class Conductor:
         self.store.start(match.number, attempt, run)
         self.progress.attempts[match.number] = attempt
         alone = self.progress.suspect(match)
-        come = [name for name in match.seats if name in self._remote and name not in absent and not alone]
+        gone = () if alone else tuple(self.progress.gone(match))
+        come = [name for name in match.seats if name in self._remote and name not in (*absent, *gone) and not alone]
         elsewhere = {name: self._lobby.take(name) for name in come} if self._lobby is not None else {}
-        task = replace(self.task(match, run), absent=absent, elsewhere=elsewhere)
+        task = replace(self.task(match, run, gone), absent=absent, elsewhere=elsewhere)
         if alone:
             kinds = dict.fromkeys(match.seats, (STAND_IN, Path())) | {alone: self._kinds[alone]}
             task = replace(task, seats=seats_of_match(match.seats, kinds, task.seed))
         (self._here if elsewhere else self._engine).start(run, task)
         for given in elsewhere.values():
             given.close()
-        self._running[match.id] = _Running(match, attempt, run, time.monotonic(), alone)
+        self._running[match.id] = _Running(match, attempt, run, time.monotonic(), alone, gone)
 
-    def task(self, match: Match, run: str) -> MatchTask:
-        """Return what the process of a match is told."""
+    def task(self, match: Match, run: str, gone: Sequence[str] = ()) -> MatchTask:
+        """Return what the process of a match is told, in which all play but those who are ``gone``."""
+        seated = [name for name in match.seats if name not in gone]
         seed = derived_seed(self.event.seed, match.id)
         return MatchTask(
             spec=self.event.spec,
             spec_hash=self.arena.spec_hash,
-            settings=self.arena.settings[len(match.seats)],
+            settings=self.arena.settings[len(seated)],
             rules=self.event.rules,
             server=self.arena.server,
             client=self.arena.client,
-            seats=seats_of_match(match.seats, self._kinds, seed),
+            seats=seats_of_match(seated, self._kinds, seed),
             seed=seed,
             seconds=self.event.match_seconds,
             programs=self.event.programs,
@@ -204,18 +237,24 @@ class Conductor:
                 self._ended(known[run], report)
 
     def _ended(self, one: _Running, report: MatchReport) -> None:
+        self._heed()
         del self._running[one.match.id]
         number, seconds = one.match.number, time.monotonic() - one.began
+        if one.taken_back:
+            self.store.end(number, one.attempt, "stopped", seconds, "it was decided that the match is played again")
+            return
         if one.alone:
             report = MatchReport(broken=ALONE.format(one.alone) + (report.broken or ENDED_WELL))
-        if report.broken or {placed.player for placed in report.places} != set(one.match.seats):
+        placed = {placed.player: placed for placed in report.places}
+        places = with_gone(one.match, placed)
+        if report.broken or placed.keys() != {*one.match.seats} - {*one.gone}:
             why = report.broken or "its report names other players"
             self.store.end(number, one.attempt, "broken", seconds, why)
             self.progress.note_broken(number, why)
             self.tell(f"{one.match.id}  broken: {why}; {self._what_then(one.match)}")
-        elif self.store.played(number, one.attempt, report.run or one.run, seconds, report.value, report.places):
-            self.progress.settle(one.match, report.places)
-            self.tell(f"{one.match.id}  {placed_text(report.places)}")
+        elif self.store.played(number, one.attempt, report.run or one.run, seconds, report.value, places):
+            self.progress.settle(one.match, places)
+            self.tell(f"{one.match.id}  {placed_text(places)}")
 
     def _what_then(self, match: Match) -> str:
         """Say what comes after a broken attempt."""

@@ -6,7 +6,7 @@ no difference.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -22,6 +22,8 @@ from runtime.tournament.event import Event
 from runtime.tournament.lost_processes import LostProcesses
 from runtime.tournament.store import Attempt, Decision, Match, Placed, Store
 
+OUT = "out of the event"  # why somebody has a place in a match and did not play in it
+UNPLAYED = f"{OUT}, and the match was not played"
 WAITING = ("swiss", "knockout")  # forms whose next round depends on the results of the one before
 
 
@@ -100,6 +102,7 @@ class EventProgress:
     def note_broken(self, match: int, why: str) -> None:
         """Count an attempt that was broken."""
         self.whys[match] = why
+        self._walked = None
         seats = next((one.seats for one in self.matches if one.number == match), ())
         if self.lost.setdefault(match, LostProcesses()).note(why, seats):
             self.broken[match] = self.broken.get(match, 0) + 1
@@ -127,6 +130,10 @@ class EventProgress:
             self._out = self._found_out()
         return self._out
 
+    def dropped(self) -> set[str]:
+        """Return who was dropped."""
+        return {decision.about for decision in self.decisions if decision.what == "drop"}
+
     def _found_out(self) -> dict[str, int]:
         found: dict[str, int] = {}
         for decision in self.decisions:
@@ -149,7 +156,8 @@ class EventProgress:
             groups.setdefault(one.place, []).append(self.numbers[one.player])
         faults = tuple([self.numbers[one.player] for one in placed if one.at_fault])
         own = tuple([(self.numbers[one.player], one.points) for one in placed if one.points is not None])
-        return Played(tuple([tuple(groups[place]) for place in sorted(groups)]), faults, own)
+        gone = tuple([self.numbers[one.player] for one in placed if one.fault.startswith(OUT)])
+        return Played(tuple([tuple(groups[place]) for place in sorted(groups)]), faults, own, gone)
 
     def standings(self) -> list[Row]:
         """Return the table as it is now."""
@@ -195,25 +203,27 @@ class EventProgress:
                 found.append(Match(first + len(found), f"r{number}-{len(found) + 1}", number, pairing, seated))
         return found
 
-    def walkovers(self) -> Iterator[tuple[Match, tuple[Placed, ...], str]]:
-        """Yield the matches that are not played as somebody in them is out, with what they count."""
-        dropped = {decision.about for decision in self.decisions if decision.what == "drop"}  # at once, by a person
-        if not dropped and self.event.out_after is None:
+    def gone(self, match: Match) -> list[str]:
+        """Return who of a match that has no result plays no more."""
+        dropped, out = self.dropped(), self.out()  # at once, by a person; or from the next round on
+        return [name for name in match.seats if name in dropped or out.get(name, match.round) < match.round]
+
+    def walkovers(self, sizes: Container[int] = ()) -> Iterator[tuple[Match, tuple[Placed, ...], str]]:
+        """Yield the matches that are not played as somebody in them is out, with what they count.
+
+        Where as many are left as one of ``sizes``, they play.
+        """
+        if not self.dropped() and self.event.out_after is None:
             return
-        out = self.out()
-        known = len(self.matches), out
+        known = len(self.matches), self.out()
         if known == self._walked:
             return
         for match in self.unsettled():
-            gone = [name for name in match.seats if name in dropped or out.get(name, match.round) < match.round]
-            if gone:
-                yield match, tuple(self._without(match, gone)), f"{', '.join(gone)} out"
+            gone = self.gone(match)
+            if gone and len(match.seats) - len(gone) not in sizes:
+                places = {name: Placed(name, 1) for name in match.seats if name not in gone}
+                yield match, with_gone(match, places, UNPLAYED), f"{', '.join(gone)} out"
         self._walked = known
-
-    def _without(self, match: Match, gone: Sequence[str]) -> Iterator[Placed]:
-        left = len(match.seats) - len(gone)
-        for name in match.seats:
-            yield Placed(name, left + 1 if name in gone else 1, None, False, "out of the event" if name in gone else "")
 
     def _tables(self, rounds: list[list[Match]]) -> Round:
         """Return who meets whom in the next round; nobody if there is none."""
@@ -284,9 +294,16 @@ class EventProgress:
         return min(pair, key=lambda player: (-total[player], faults[player], player))
 
 
+def with_gone(match: Match, places: Mapping[str, Placed], why: str = OUT) -> tuple[Placed, ...]:
+    """Return the places of a match, by seat: those who are not in ``places`` are last and at no fault."""
+    last = len(places) + 1
+    return tuple([places.get(name) or Placed(name, last, None, False, why) for name in match.seats])
+
+
 def progress_of(event: Event, store: Store) -> EventProgress:
     """Return how far an event is, as its database has it."""
-    found = EventProgress(event, store.matches(), store.results(), store.decisions())
+    decisions = store.decisions()  # first: who looks again sees by their number whether the rest is older than the next
+    found = EventProgress(event, store.matches(), store.results(), decisions)
     for attempt in store.attempts():
         note_attempt(found, attempt)
     return found

@@ -12,7 +12,7 @@ Standings are worked out anew from all this; nothing is counted twice, as there 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -287,13 +287,13 @@ class Store:
                 connection.execute(update(_EVENT).values(name=name, text=written, spec_hash=spec_hash))
                 _decide(connection, "accept", " and ".join(changed), accept)
 
-    def decide(self, what: str, about: str, why: str) -> None:
-        """Keep a decision: to ``drop`` a player, or to play ``again`` a match, or all of a player: their results go.
+    def decide(self, what: str, about: str, why: str, stand: Container[int] = ()) -> None:
+        """Keep a decision: to ``drop`` a player, or to play ``again`` a match, or a player's but those in ``stand``.
 
         Raises:
             StoreError: there is nothing to play again.
         """
-        known = self.matches() if what == "again" else []
+        known = [one for one in self.matches() if one.number not in stand] if what == "again" else []
         again = [one for one in known if about == one.id] or [one for one in known if about in one.seats]
         if what == "again" and not again:
             raise StoreError(f"there is no match {about!r}, and no player with any: show --rounds lists them")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from rules.schedules.standings import encounters
-from runtime.tournament.progress import EventProgress
+from runtime.tournament.progress import OUT, UNPLAYED, EventProgress
 from runtime.tournament.store import Match, Placed
 
 CROSS_MAX = 24  # players, beyond which a crosstable fits on no screen
@@ -20,6 +20,9 @@ def placed_text(places: Sequence[Placed], *, whole: bool = False) -> str:
     ordered = sorted(places, key=lambda one: one.place)
     line = "  ".join(f"{one.player} {'-' if one.at_fault else one.place}" for one in ordered)
     whys = "; ".join(f"{one.player}: {one.fault if whole else short(one.fault)}" for one in ordered if one.at_fault)
+    if gone := [one.player for one in ordered if one.fault.startswith(OUT)]:
+        not_played = ", not played" if any(one.fault == UNPLAYED for one in ordered) else ""
+        whys = "; ".join([*filter(None, [whys]), f"{', '.join(gone)} out{not_played}"])
     return f"{line}   {whys}" if whys else line
 
 
