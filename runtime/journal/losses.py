@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -41,8 +41,10 @@ class Losses:
     """The losses of a run, in the order in which they were decided: the first LOSSES_MAX, and how many came after.
 
     A peer may break its protocol as often as the spec lets it: what it makes of that is bounded. The log has all, and
-    the journal.
+    the journal. ``tell`` hears of each at once.
     """
+
+    tell: Callable[[Loss], None] | None = None
 
     def __init__(self, found: Iterable[Loss] = (), more: int = 0) -> None:
         self._kept = list(found)
@@ -50,6 +52,8 @@ class Losses:
 
     def note(self, loss: Loss) -> None:
         """Keep a loss, or count it if there are LOSSES_MAX."""
+        if self.tell is not None:
+            self.tell(loss)
         if len(self._kept) < LOSSES_MAX:
             self._kept.append(loss)
         else:
@@ -160,6 +164,12 @@ def errors_of(player: object) -> str:
     """Return the end of what a player's program wrote to standard error; nothing if it is no program."""
     written = getattr(player, "complaint", b"")
     return written.decode(errors="replace") if isinstance(written, bytes) else ""
+
+
+def lines_read_by(player: object) -> str:
+    """Return the beginning of what was written to a player's program, whole lines; nothing if it is no program."""
+    written = getattr(player, "told", b"")
+    return bytes(written).decode(errors="replace") if isinstance(written, bytearray) else ""
 
 
 def last_lines(player: object) -> tuple[str, ...]:

@@ -61,6 +61,7 @@ _ERROR_LINE = re.compile(r"(?:Exception in thread .*|(?:[\w.]*\.)?\w*(?:Error|Ex
 COMPLAINT_CHARACTERS_MAX = 200  # Of each of them.
 COMPLAINT_SECONDS_MAX = 0.1  # How long to wait for them once an answer is none.
 COMPLAINT_BYTES_MAX = 65536  # Of standard error, what is kept of its end.
+TOLD_BYTES_MAX = 1 << 20  # Of what was written to it, what is kept of the beginning.
 LAST_LINES_BYTES_MAX = 8192  # and what of that is looked through for its last lines.
 GRACE_SECONDS = 0.5  # Between closing a program's input and killing it.
 
@@ -68,8 +69,9 @@ GRACE_SECONDS = 0.5  # Between closing a program's input and killing it.
 class SubprocessPlayer:
     """A running program; see the module for what is said.
 
-    ``complaint`` is the end of its standard error so far, ``complained`` is set when there will be no more; ``reads``
-    tells whether its input is open, ``allowance`` whether it took more than it may.
+    ``told`` are the first lines that were written to it, ``complaint`` is the end of its standard error so far,
+    ``complained`` is set when there will be no more; ``reads`` tells whether its input is open, ``allowance`` whether
+    it took more than it may.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class SubprocessPlayer:
         self._thrown_away = 0
         self.reads = True
         self.complaint = b""
+        self.told = bytearray()
         self.complained = anyio.Event()
         self._tell({"player": name})
 
@@ -234,8 +237,9 @@ class SubprocessPlayer:
         self._tell({"heard": message, "holes": {name: plain(value) for name, value in fields.items()}})
 
     def _tell(self, value: object) -> bool:
+        line = msgspec.json.encode(value) + b"\n"
         try:
-            self._lines.send_nowait(msgspec.json.encode(value) + b"\n")
+            self._lines.send_nowait(line)
         except anyio.WouldBlock:
             if not self._overflowed:
                 log.warning("%s does not read its input: lines for it are dropped", self._called)
@@ -243,6 +247,7 @@ class SubprocessPlayer:
             return False
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             return True  # It has ended; the reading side finds out, and knows its exit code.
+        self.told += line if len(self.told) < TOLD_BYTES_MAX else b""
         return True
 
     async def _why_ended(self) -> DecisionError:
@@ -251,11 +256,8 @@ class SubprocessPlayer:
         with anyio.move_on_after(GRACE_SECONDS):
             code = await self._process.wait()
             kind = "crash" if code else "exit"
-            why = (
-                f"{self._called} was ended by signal {-code}"
-                if code < 0
-                else f"{self._called} ended with exit code {code}"
-            )
+            ended = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+            why = f"{self._called} {ended}"
             # Its output ends before the last of its complaints is read; a child may hold them open for longer.
             await self.complained.wait()
         self.allowance.check()

@@ -30,6 +30,7 @@ class PlayerResult:
     value: Any
     failed: str | None
     errors: str = ""  # what its program wrote to standard error, the end of it
+    told: str = ""  # the lines that were written to its program, the first of them
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from anyio.abc import TaskGroup
 from machines.effects import Effect, Ended, Violation
 from machines.engine.session import Program
 from machines.model import Spec
-from runtime.journal.losses import Loss, Losses, errors_of, own_loss, tell_lost
+from runtime.journal.losses import Loss, Losses, errors_of, lines_read_by, own_loss, tell_lost
 from runtime.network.transport import NetworkError
 from runtime.players.base import Arguments, Player
 from runtime.players.program_start import started
@@ -33,6 +33,7 @@ from runtime.players.wrapped import WrappedPlayer
 from runtime.sessions.client import Address, join, run_in_group
 from runtime.sessions.game_result import GameResult, Participant, PlayerResult, explained
 from runtime.sessions.notifying_session import NotifyingSession
+from runtime.sessions.player_folders import PlayerFolders
 from runtime.sessions.server import serve
 from runtime.sessions.session_journal import JournalWriter
 from runtime.sessions.stall_report import tell_of_waits
@@ -115,16 +116,16 @@ async def play(
     the server's session, ``journal`` its inputs. A server with a session for each connection has one for each player:
     ``observe`` then sees the player's number in ``seats`` as the peer, and the journal numbers the sessions.
     ``terminal`` is where people are asked. Players wait ``pace`` seconds before each decision, for who watches. A
-    question that ``answers`` has is answered with that message, and nobody is asked. With ``tells_waits`` the log says
-    what is waited for when nothing happens for a while. ``make_player`` makes players as `open_player` does.
-    ``elsewhere`` has, by name, what connects a player that runs elsewhere to the server, until it is through.
-    ``programs`` are the roles that `compiled` returns, if they are there already.
+    question that ``answers`` has is answered with that message, unasked. With ``tells_waits`` the log says what is
+    waited for when nothing happens for a while. ``make_player`` makes players as `open_player` does. ``elsewhere``
+    has, by name, what connects a player that runs elsewhere to the server. ``programs`` are what `compiled` returns.
 
     Raises:
         UnknownPlayerError: a player cannot be made.
         NetworkError: loopback TCP does not work here.
     """
     game = _Game(spec, programs or compiled(spec, rules, server, client), server, client, elsewhere, tells_waits)
+    game.losses.tell = journal.note_loss if isinstance(journal, PlayerFolders) else None
     began = time.monotonic()
     async with AsyncExitStack() as opened:
         opened_players: list[Player] = []
@@ -242,10 +243,11 @@ class _Game:
         outcomes = []
         for index, seat in enumerate(seats):
             ended = self.clients.get(index, Ended(None, "it was stopped: the game was over"))
-            outcomes.append(PlayerResult(seat.name, seat.kind, ended.value, ended.failed, errors_of(players[index])))
+            said, told = errors_of(players[index]), lines_read_by(players[index])
+            outcomes.append(PlayerResult(seat.name, seat.kind, ended.value, ended.failed, said, told))
         sessions = {seats[index].name: ended for index, ended in sorted(self.sessions.items())}
-        told = explained(self.losses, outcomes, by_itself=self.programs[self.server].per_connection)
-        return GameResult(self.ended, tuple(outcomes), seconds, sessions, Losses(told, self.losses.more))
+        why = explained(self.losses, outcomes, by_itself=self.programs[self.server].per_connection)
+        return GameResult(self.ended, tuple(outcomes), seconds, sessions, Losses(why, self.losses.more))
 
     async def _server_ends(self) -> bool:
         """Wait for the server's end; return False for one that runs for ever, once all players have ended.

@@ -2,6 +2,7 @@
 
     DIR/ann/conversation.txt     every message and what came of it, with its time
     DIR/ann/board.txt            the board as it was shown to ann, where the game has a view that draws one
+    DIR/ann/input.jsonl          the lines that its program was given to read: it can be fed with them again
     DIR/ann/stderr.txt           what its program wrote to standard error
     DIR/ann/reasons.txt          why it lost, if it did
 
@@ -34,6 +35,7 @@ CONVERSATION: Final = "conversation.txt"
 BOARD: Final = "board.txt"
 ERRORS: Final = "stderr.txt"
 REASONS: Final = "reasons.txt"
+INPUT: Final = "input.jsonl"
 CUT: Final = "... the rest is left out: this file has its limit of {} bytes\n"
 
 
@@ -88,6 +90,8 @@ class PlayerFolders:
         self._held: dict[_Seat, int] = {}  # characters that wait
         self._players: dict[int, str] = {}  # of sessions that are one player's, its name
         self._boards: dict[_Seat, tuple[Any, str]] = {}  # of each, what its view knows, and the last board
+        self._own: dict[str, Loss] = {}  # what a player's own client decided, until it is told
+        self._hung_up: set[_Seat] = set()  # whose client closed the connection for that
         self._broken = self._limited = False
 
     # -- as a journal ------------------------------------------------------------------------------------------------
@@ -121,6 +125,25 @@ class PlayerFolders:
                 for name, texts in self._texts.pop(seat).items():
                     self._append(player, name, "".join(texts))
 
+    def note_loss(self, loss: Loss) -> None:
+        """Take note of a loss at once: what a player's own client decided, the server's session does not know."""
+        if loss.own:
+            self._own.setdefault(loss.name, loss)
+
+    def _own_loss(self, session: int, peer: int, time: str) -> bool:
+        """Tell what a player's own client decided since the last line; return whether there was something."""
+        loss = self._own.pop(self._name_of(peer) or self._players.get(session, ""), None)
+        if loss is not None:
+            self._note(session, peer, f"{time}AT FAULT     {violation_text(loss.violation, loss.name)}\n")
+        return loss is not None
+
+    def _lost(self, session: int, peer: int, time: str, why: str | None) -> None:
+        self._gone.add((session, peer))
+        if self._own_loss(session, peer, time):
+            self._hung_up.add((session, peer))
+            why = "its client hung up, as its program was at fault"
+        self._note(session, peer, f"{time}its connection ended: {why or 'it hung up'}\n")
+
     def _tell(self, kind: str, time: str, out: Sequence[Effect], session: int, what: dict[str, Any]) -> None:
         if kind == "start" and self._apart and isinstance(name := (what.get("my") or {}).get("name"), str):
             self._players[session] = name
@@ -128,17 +151,19 @@ class PlayerFolders:
         if peer is not None:
             data = what.get("data")
             if kind == "bytes" and data is not None:
+                self._own_loss(session, peer, time)
                 self._note(session, peer, f"{time}it said      {evidence(data, len(data), len(data))}\n")
             elif kind == "connect":
                 self._note(session, peer, f"{time}it connected\n")
             elif kind == "lost":
-                self._gone.add((session, peer))
-                self._note(session, peer, f"{time}its connection ended: {what.get('why') or 'it hung up'}\n")
+                self._lost(session, peer, time, what.get("why"))
         for effect in out:
             match effect:
                 case Send(peer, data, message):
                     self._note(session, peer, f"{time}it was sent  {evidence(data, len(data), len(data))}\n")
                     self._show(session, peer, time, message, data)
+                case Violation(int() as peer, kind="closed") if (session, peer) in self._hung_up:
+                    pass  # that is what followed, not the cause
                 case Violation(int() as peer):
                     said = violation_text(effect, effect.name or "it")
                     self._note(session, peer, f"{time}AT FAULT     {said}\n")
@@ -203,6 +228,7 @@ class PlayerFolders:
         self.close()
         for player in result.players:
             name = self._folders.get(player.name) or self._new_folder(player.name)
+            self._append(name, INPUT, player.told)
             self._append(name, ERRORS, player.errors)
             own: list[Loss] = [loss for loss in result.losses if loss.name == player.name]
             self._append(name, REASONS, "".join(f"{violation_text(loss.violation, loss.name)}\n" for loss in own))

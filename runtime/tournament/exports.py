@@ -14,14 +14,14 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from rules.schedules.standings import points
-from runtime.sessions.player_folders import BOARD, CONVERSATION, ERRORS, REASONS, file_name
+from runtime.sessions.player_folders import BOARD, CONVERSATION, ERRORS, INPUT, REASONS, file_name
 from runtime.tournament.match_process import PLAYERS_FOLDER
 from runtime.tournament.progress import EventProgress
 from runtime.tournament.store import Decision, Match, Placed
 from runtime.tournament.table import crosstable_rows, fault_lines, placed_text, result_text, standings_rows
 
 JOURNAL: Final = "journal.jsonl"
-HANDED_OUT: Final = (BOARD, CONVERSATION, ERRORS, REASONS)  # of a player's folder of a match
+HANDED_OUT: Final = (BOARD, CONVERSATION, INPUT, REASONS, ERRORS)  # of a player's folder of a match
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 _RATING: Final = re.compile(r"[+-]\d+ ±\d+")
 
@@ -302,7 +302,8 @@ def _handed_out(progress: EventProgress, values: Values, files: Path, folder: Pa
     for match in progress.matches:
         run = values.get(match.number, ("", None))[0]
         for seat in match.seats if run else ():
-            for path in sorted((files / _folder(match, run, seat)).glob("*.txt")):
+            own = files / _folder(match, run, seat)
+            for path in (own / name for name in HANDED_OUT if (own / name).is_file()):
                 text = path.read_text("utf-8", errors="replace")
                 yield f"{PLAYERS_FOLDER}/{names[seat]}/{match.id}/{path.name}", text
 

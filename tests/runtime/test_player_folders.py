@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from runtime.sessions.player_folders import (
     CONVERSATION,
     ERRORS,
     HELD_CHARACTERS_MAX,
+    INPUT,
     REASONS,
     FolderError,
     PlayerFolders,
@@ -49,7 +52,7 @@ def test_each_player_has_its_own_and_only_its_own(tmp_path: Path) -> None:
     assert found == {
         "ann": [BOARD, CONVERSATION],
         "bob": [BOARD, CONVERSATION, REASONS],
-        "cyd": [BOARD, CONVERSATION, REASONS, ERRORS],
+        "cyd": [BOARD, CONVERSATION, INPUT, REASONS, ERRORS],
     }
     told = {name: (folder / name / CONVERSATION).read_text() for name in found}
     assert all(f'it said      "{name}"' in text for name, text in told.items())
@@ -59,6 +62,26 @@ def test_each_player_has_its_own_and_only_its_own(tmp_path: Path) -> None:
     assert (folder / "cyd" / ERRORS).read_text() == "no map\n"
     assert "crash: python3 ended with exit code 3" in (folder / "cyd" / REASONS).read_text()
     assert " 0   1   2   3 " in (folder / "ann" / BOARD).read_text()
+
+
+def test_the_conversation_names_the_same_cause_as_the_reasons_and_a_program_can_be_fed_what_it_read(
+    tmp_path: Path,
+) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text("import sys\nfor line in sys.stdin:\n  if '\"ask\"' in line: sys.exit(3)\n")
+
+    played(tmp_path / "out", "sticks", "ann=random", f"bob=exec:{sys.executable} {bot}")
+
+    told = (tmp_path / "out" / "bob" / CONVERSATION).read_text()
+    reason = (tmp_path / "out" / "bob" / REASONS).read_text().strip()
+    assert reason.startswith("bob (player): crash: ")
+    assert re.findall(r"AT FAULT +(.*)", told) == [reason]
+    assert "its connection ended: its client hung up, as its program was at fault" in told
+    read = [json.loads(line) for line in (tmp_path / "out" / "bob" / INPUT).read_text().splitlines()]
+    assert read[0] == {"player": "bob"}
+    assert [line["ask"] for line in read if "ask" in line] == ["move"]
+    again = subprocess.run([sys.executable, bot], input=(tmp_path / "out" / "bob" / INPUT).read_bytes(), check=False)
+    assert again.returncode == 3  # as in the game
 
 
 def test_all_bytes_of_the_journal_are_in_the_folders(tmp_path: Path) -> None:
