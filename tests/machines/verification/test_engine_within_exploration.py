@@ -169,11 +169,15 @@ CHANGES: dict[str, tuple[str, Any]] = {
 }
 
 
-def _follow_all(only: str = "") -> None:
+# What shows in the runs of one spec, and how many of them it takes.
+SHOWN_IN: dict[str, tuple[str, int]] = {"_wakes": ("woken", RUNS), "give_back": ("started", 5 * RUNS)}
+
+
+def _follow_all(only: str = "", runs: int = RUNS) -> None:
     """Follow servers for all rules, one run of each in turn: what is seen in some of them is soon seen."""
     specs = [load(str(path)) for path in RULES if only in path.stem]
     parts = [processes(spec, CLIENTS) for spec in specs]
-    for number in range(RUNS):
+    for number in range(runs):
         for spec, part in zip(specs, parts, strict=True):
             RandomInputs(spec, "server", part, number).run(STEPS)
 
@@ -186,7 +190,7 @@ def test_a_rule_that_differs_is_noticed(change: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(changed_in, name, changed)
 
     with pytest.raises((MissedError, AssertionError)):
-        _follow_all("woken" if name == "_wakes" else "")
+        _follow_all(*SHOWN_IN.get(name, ()))
 
 
 def test_a_guess_that_is_not_made_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
