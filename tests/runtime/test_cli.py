@@ -17,9 +17,9 @@ import pytest
 
 import runtime
 from machines.parser.loader import shipped
-from runtime import cli
 from runtime.__main__ import INTERRUPTED, start
 from runtime.cli import main
+from runtime.process import installation
 
 SPECS = Path(__file__).resolve().parent.parent / "specs"
 Run = Callable[..., tuple[int, str, str]]
@@ -195,7 +195,7 @@ def test_a_fault_of_ours_is_said_to_be_one(accord: Run, monkeypatch: pytest.Monk
 
 def test_a_foreign_package_stops_the_command_with_one_sentence(accord: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     foreign = ModuleSpec("rules", None, origin="/somewhere/site-packages/rules/__init__.py")
-    monkeypatch.setattr(cli, "find_spec", lambda name: foreign if name == "rules" else find_spec(name))
+    monkeypatch.setattr(installation, "find_spec", lambda name: foreign if name == "rules" else find_spec(name))
 
     code, out, err = accord("list")
 
