@@ -16,11 +16,12 @@ from typing import Any, Final
 from machines.effects import Ask, Cancel, Effect, Ended, Received, Send, Violation
 from machines.engine.session import Program, Session
 from machines.model import Spec
-from runtime.journal.losses import Loss, Losses
+from runtime.journal.losses import Loss, Losses, own_loss
 from runtime.players.base import NEVER, DecisionError, EndlessAnswer, PromptPlayer, RawAnswer, Vanish, silent_from
 from runtime.players.registry import check_prompt, prompt_player
 from runtime.players.seeds import derived_seed
 from runtime.sessions.game_result import GameResult, Participant, PlayerResult, explained
+from runtime.sessions.match import BEHIND_UNTOLD
 from runtime.sessions.topology import around, connections, signing_up
 from runtime.simulation.network import Actor, EndlessError, Simulation
 
@@ -236,10 +237,17 @@ class LocalGame(Simulation[LocalActor]):
         seat = actor.seat
         if seat is None and actor.role == self._games.server and found.peer is not None:
             seat = actor.met[found.peer].seat
-        elif found.peer is not None and actor.role != self._games.server:
+        elif found.peer is not None and actor.role != self._games.server and not self._is_behind(found):
             return
         if seat is not None:
-            self._losses.note(Loss(self._seats[seat].name, actor.role, found))
+            name, role = self._seats[seat].name, actor.role
+            own = found.peer is None
+            self._losses.note(own_loss(name, role, found, actor.player) if own else Loss(name, role, found))
+
+    def _is_behind(self, found: Violation) -> bool:
+        """Whether it is a fault of a role that stands behind a client, one for each, and nobody else tells of it."""
+        alone = found.role not in (self._games.server, self._games.client) and self.programs[found.role].per_connection
+        return alone and found.kind not in BEHIND_UNTOLD
 
     def cut(self, actor: LocalActor, seat: int, why: str) -> None:
         """See `Simulation.cut`; who is left alone can answer nothing any more."""
