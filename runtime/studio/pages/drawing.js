@@ -227,8 +227,8 @@ const Studio = (() => {
       }
       const index = Math.min(low, this.list.length - 1);
       if (follow) this.box.scrollTop = index * Talk.ROW - this.high / 2;
+      this.active = index;
       this.paint();
-      if (index >= 0) this.box.setAttribute("aria-activedescendant", `row${index}`);
     }
 
     rowOf(index) {
@@ -295,6 +295,9 @@ const Studio = (() => {
         row.setAttribute("aria-selected", String(step === this.at));
         row.setAttribute("aria-setsize", list.length);
       }
+      // Only a row that is in the page can be pointed to: who scrolls away from it leaves it out.
+      if (drawn.has(this.active)) this.box.setAttribute("aria-activedescendant", `row${this.active}`);
+      else this.box.removeAttribute("aria-activedescendant");
     }
   }
 
